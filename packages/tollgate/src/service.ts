@@ -1,41 +1,24 @@
-import type { EmbeddedStore } from "./counters/embedded/embedded-store.ts";
-import type { Invalidations } from "./counters/invalidations.ts";
-import type { ReplicaChannel } from "./counters/replica-channel.ts";
-import type { CounterStore } from "./counters/store.ts";
 import { LoadLog } from "./dashboard/load-log.ts";
 import type { HttpListener } from "./listeners/http-listener.ts";
 import type { RateLimitHandler } from "./listeners/rate-limit-handler.ts";
 import type { ReservationHandler } from "./listeners/reservation-handler.ts";
-import { componentNames, createHealth, type Health } from "./observe/health.ts";
-import { createLogger, type Level, type Logger } from "./observe/log.ts";
-import { createStatistics, type Registry } from "./observe/registry.ts";
+import { componentNames } from "./observe/health.ts";
+import type { Level, Logger } from "./observe/log.ts";
 import type { RunningSinks } from "./observe/sinks/start.ts";
-import type { Tracing } from "./observe/tracing/tracing.ts";
-import type { AdjustmentRecord } from "./overrides/record.ts";
 import { ActiveRules } from "./service/active-rules.ts";
 import type { AdminPort } from "./service/admin.ts";
-import { Components } from "./service/components.ts";
 import { createRateLimitHandler, createReservationHandler } from "./service/create-handler.ts";
 import { type Dashboard, openDashboard } from "./service/dashboard.ts";
 import { openDebug } from "./service/debug.ts";
-import { divideSettings } from "./service/divide.ts";
 import { openHttp } from "./service/http.ts";
-import { type Insight, openInsight } from "./service/insight.ts";
-import { withMaskSalt } from "./service/observer.ts";
-import { countsHere, openEmbedded, openInvalidations, openStore } from "./service/open-stores.ts";
-import { openTracing, withInstanceId } from "./service/open-tracing.ts";
-import type { OverridesFollower } from "./service/overrides-follower.ts";
+import { openParts, type Parts } from "./service/parts/parts.ts";
 import { pause, settledWithin } from "./service/settled.ts";
-import { openSharedState, type SharedState } from "./service/shared-state.ts";
 import { openSinks } from "./service/sinks.ts";
 import { openSource } from "./service/sources.ts";
-import { type RequiredStore, storesAnswer } from "./service/store-gate.ts";
-import { trustSystemAuthorities } from "./service/system-authorities.ts";
-import { type GrpcService, openGrpc, threadsFor } from "./service/threads/grpc.ts";
-import { MergedStatistics } from "./service/threads/merged-statistics.ts";
+import { storesAnswer } from "./service/store-gate.ts";
+import { type GrpcService, openGrpc } from "./service/threads/grpc.ts";
 import type { LoadedSettings } from "./settings/load-settings.ts";
 import type { Environment } from "./settings/read-values.ts";
-import type { Settings } from "./settings/settings.ts";
 import type { RuleSource } from "./sources/source.ts";
 
 /** The bound addresses: `0.0.0.0:8080`, or a socket's path. Empty until the port is open, and if it is off. */
@@ -58,40 +41,6 @@ export class StoppedError extends Error {
 
 /** Milliseconds for the last flush of statistics and spans, whose receivers may be down. */
 const FLUSH_TIMEOUT = 2000;
-
-/** What earlier parts need of later ones. */
-interface Links {
-  /** Gives overrides to the threads. */
-  setOverrides: (records: readonly AdjustmentRecord[]) => Promise<void>;
-}
-
-/** The parts that are built before any port opens. */
-interface Parts {
-  readonly settings: Settings;
-  readonly environment: Environment;
-  /** Threads that serve gRPC; 1 for this one only. */
-  readonly threads: number;
-  readonly log: Logger;
-  readonly registry: Registry;
-  readonly statistics: MergedStatistics;
-  readonly health: Health;
-  readonly components: Components;
-  readonly tracing: Tracing;
-  readonly insight: Insight;
-  readonly embedded: EmbeddedStore | undefined;
-  readonly invalidations: Invalidations | undefined;
-  readonly replicas: ReplicaChannel | undefined;
-  readonly overrides: OverridesFollower | undefined;
-  readonly shared: SharedState;
-  readonly links: Links;
-  readonly store: CounterStore;
-  /** The store without the over-limit cache. */
-  readonly backend: CounterStore;
-  /** The store without its failure policy. */
-  readonly bare: CounterStore;
-  /** Remote stores that must answer before the ports open. */
-  readonly required: readonly RequiredStore[];
-}
 
 /**
  * The whole service, built from its settings. Start order: statistics and health, the store, the debug port, the source
@@ -346,65 +295,4 @@ export class Service {
     await this.#debug?.close(0);
     await log.flush(Math.min(1000, Math.max(100, left())));
   }
-}
-
-/** Opens statistics and health first, because the later parts report to them, and then the store. */
-async function openParts(
-  { settings, warnings, infos }: LoadedSettings,
-  environment: Environment,
-): Promise<Parts> {
-  const log = createLogger({ level: settings.logs.level, format: settings.logs.format });
-  for (const line of warnings) log.warn(line);
-  for (const line of infos) log.info(line);
-  const registry = createStatistics({
-    tags: Object.fromEntries(settings.stats.extraTags),
-    maxDynamicKeys: settings.stats.maxDynamicKeys,
-    kvstoreName: settings.kvstore?.statisticsName ?? "kvstore",
-    objcacheName: settings.objcache?.statisticsName ?? "objcache",
-  });
-  const statistics = new MergedStatistics(registry);
-  const health = createHealth(log);
-  const components = new Components(health);
-  const threads = threadsFor(settings, log);
-  const parts = threads === 1 ? 1 : threads + 1;
-  const embedded = countsHere(settings) ? await openEmbedded(settings, registry, log) : undefined;
-  const createReporter = (name: string) => components.createReporter(name);
-  await trustSystemAuthorities(settings);
-  const tracing = await openTracing(settings, log);
-  const insight = await openInsight(settings, statistics, log, parts);
-  const invalidations = openInvalidations(settings);
-  // The threads start later than the store and its overrides.
-  const links: Links = { setOverrides: async () => {} };
-  let shared: SharedState | undefined;
-  const opened = await openStore(divideSettings(settings, parts), {
-    statistics,
-    log,
-    tracing,
-    parts,
-    embedded,
-    invalidations,
-    onLowered: (stem) => shared?.replicas?.lowered(stem),
-    createReporter,
-  });
-  const setOverrides: Links["setOverrides"] = (records) => links.setOverrides(records);
-  shared = await openSharedState({ settings, opened, invalidations, statistics, log, setOverrides });
-  return {
-    settings,
-    environment: withMaskSalt(withInstanceId(environment, settings), settings),
-    threads,
-    log,
-    registry,
-    statistics,
-    health,
-    components,
-    tracing,
-    insight,
-    embedded,
-    invalidations,
-    replicas: shared.replicas,
-    overrides: shared.overrides,
-    shared,
-    links,
-    ...opened,
-  };
 }

@@ -4,6 +4,7 @@ import type { ChangeView, CountersView, SearchView } from "../admin/operations.t
 import type { OverrideView } from "../admin/override-operations.ts";
 import { MANUAL, pageOfCode } from "../text/manual.ts";
 import { AdminCallError, callAdmin } from "./admin-client.ts";
+import { AUDIT, COUNTERS, OVERRIDES } from "./admin-descriptions.ts";
 import {
   type AdminArguments,
   allowOnly,
@@ -25,7 +26,7 @@ import {
   overrideText,
   searchText,
 } from "./admin-print.ts";
-import { AUDIT, COUNTERS, type CommandDescription, OVERRIDES } from "./descriptions.ts";
+import type { CommandDescription } from "./description.ts";
 import { UsageError } from "./flags.ts";
 import type { CommandIo } from "./io.ts";
 import { usageOf } from "./usage.ts";

@@ -5,18 +5,8 @@ import { runCheck } from "./check.ts";
 import { checkFlags } from "./check-options.ts";
 import { clientFlags } from "./client-options.ts";
 import { completionsFor } from "./completions.ts";
-import {
-  CHECK,
-  CLIENT,
-  COMMANDS,
-  type CommandDescription,
-  DIFF,
-  EXPLAIN,
-  INIT,
-  REPLAY,
-  SERVE,
-  TEST,
-} from "./descriptions.ts";
+import type { CommandDescription } from "./description.ts";
+import { CHECK, CLIENT, COMMANDS, DIFF, EXPLAIN, INIT, REPLAY, SERVE, TEST } from "./descriptions.ts";
 import { diffFlags } from "./diff-options.ts";
 import { explainFlags } from "./explain-options.ts";
 import { parseFlags } from "./flags.ts";

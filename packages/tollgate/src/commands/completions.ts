@@ -1,4 +1,5 @@
-import { COMMANDS, type CommandDescription } from "./descriptions.ts";
+import type { CommandDescription } from "./description.ts";
+import { COMMANDS } from "./descriptions.ts";
 
 /** A script for a shell; undefined for an unknown shell. */
 export function completionsFor(shell: string): string | undefined {

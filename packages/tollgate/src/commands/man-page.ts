@@ -1,5 +1,6 @@
 import { MANUAL } from "../text/manual.ts";
-import { COMMANDS, type CommandDescription } from "./descriptions.ts";
+import type { CommandDescription } from "./description.ts";
+import { COMMANDS } from "./descriptions.ts";
 
 /** The manual page tollgate(1), in the language of man(7). */
 export function manPage(version: string): string {

@@ -1,5 +1,6 @@
 import { MANUAL } from "../text/manual.ts";
-import { COMMANDS, type CommandDescription, type FlagDescription } from "./descriptions.ts";
+import type { CommandDescription, FlagDescription } from "./description.ts";
+import { COMMANDS } from "./descriptions.ts";
 
 const WIDTH = 120;
 

@@ -22,7 +22,8 @@ import type { Components } from "../components.ts";
 import type { OverridesFollower } from "../overrides-follower.ts";
 import { grpcListenerOptions } from "../settings-to-options.ts";
 import type { MergedStatistics } from "./merged-statistics.ts";
-import { ThreadPool, type ThreadState } from "./pool.ts";
+import { ThreadPool } from "./pool.ts";
+import type { ThreadState } from "./pool-thread.ts";
 
 /** The gRPC port, served by this thread or by several. */
 export interface GrpcService {

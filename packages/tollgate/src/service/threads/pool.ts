@@ -1,9 +1,6 @@
-import type { EventLoopUtilization } from "node:perf_hooks";
-import { Worker } from "node:worker_threads";
-import type { EmbeddedStore, EmbeddedStoreShare } from "../../counters/embedded/embedded-store.ts";
+import type { EmbeddedStore } from "../../counters/embedded/embedded-store.ts";
 import type { Invalidations } from "../../counters/invalidations.ts";
 import type { ReplicaChannel } from "../../counters/replica-channel.ts";
-import { THREAD } from "../../installation.ts";
 import type { Certificates } from "../../listeners/server-tls.ts";
 import type { DecisionLog } from "../../observe/decision-log/decision-log.ts";
 import type { Health } from "../../observe/health.ts";
@@ -17,6 +14,7 @@ import type { Environment } from "../../settings/read-values.ts";
 import type { Components } from "../components.ts";
 import { Balancer } from "./balance.ts";
 import type { MergedStatistics } from "./merged-statistics.ts";
+import { PoolThread, type ThreadState } from "./pool-thread.ts";
 import { probePort } from "./probe-port.ts";
 import type { FromThread, ThreadStart, ToThread } from "./thread-messages.ts";
 
@@ -47,37 +45,13 @@ const MINUTE = 60_000;
 /** Milliseconds between two looks at the connections of the threads. */
 const BALANCE_INTERVAL = 1000;
 
-/** One thread, for the dashboard. */
-export interface ThreadState {
-  readonly name: string;
-  /** 0 to 1: how busy its event loop was since the last look. */
-  readonly utilization: number;
-  readonly connections?: number;
-}
-
-interface Running {
-  readonly number: number;
-  readonly worker: Worker;
-  readonly share: EmbeddedStoreShare | undefined;
-  /** Requests that wait for an answer. They get undefined if the thread ends. */
-  readonly waiting: Map<number, (answer: FromThread | undefined) => void>;
-  /** The thread's reporter for each health component. */
-  readonly reporters: Map<string, (fault: string | undefined) => void>;
-  drained: boolean;
-  /** Set after its start. It answers no message before. */
-  listening: boolean;
-  /** At the last look. */
-  connections: number | undefined;
-  utilization: EventLoopUtilization | undefined;
-}
-
 /**
  * Threads that serve gRPC on one port, each with its own listener: the kernel distributes connections (SO_REUSEPORT).
  * Replaces threads that die, and merges the statistics of all threads in the main thread.
  */
 export class ThreadPool {
   readonly #options: ThreadPoolOptions;
-  readonly #running = new Set<Running>();
+  readonly #running = new Set<PoolThread>();
   #rules: CompiledRules | undefined;
   #overrides: readonly AdjustmentRecord[];
   #certificates: Certificates | undefined;
@@ -190,18 +164,7 @@ export class ThreadPool {
   }
 
   threads(): readonly ThreadState[] {
-    return [...this.#running].map((thread) => {
-      const { performance } = thread.worker;
-      const now = performance.eventLoopUtilization();
-      const { utilization } = performance.eventLoopUtilization(now, thread.utilization);
-      thread.utilization = now;
-      const { connections } = thread;
-      return {
-        name: `grpc-${thread.number}`,
-        utilization,
-        ...(connections !== undefined && { connections }),
-      };
-    });
+    return Array.from(this.#running, (thread) => thread.state());
   }
 
   /** Profile samples of all threads. */
@@ -225,7 +188,7 @@ export class ThreadPool {
   #requestAll(message: (number: number) => ToThread, timeout: number): Promise<(FromThread | undefined)[]> {
     const number = ++this.#requests;
     const threads = [...this.#running].filter(({ listening }) => listening);
-    return Promise.all(threads.map((thread) => request(thread, number, message(number), timeout)));
+    return Promise.all(threads.map((thread) => thread.request(number, message(number), timeout)));
   }
 
   /** Drains every thread, and terminates those that are not done after `timeout` milliseconds. */
@@ -255,10 +218,9 @@ export class ThreadPool {
 
   #start(): Promise<void> {
     const { decisions, embedded, environment, health, invalidations, threads } = this.#options;
-    const share = embedded?.share();
     const start: ThreadStart = {
       environment,
-      embedded: share,
+      embedded: embedded?.share(),
       invalidations: invalidations?.buffer,
       parts: threads + 1,
       port: this.#port,
@@ -269,18 +231,8 @@ export class ThreadPool {
       overrides: this.#overrides,
       certificates: this.#certificates,
     };
-    const worker = new Worker(THREAD, { workerData: start, name: `grpc-${this.#threads + 1}` });
-    const thread: Running = {
-      number: ++this.#threads,
-      worker,
-      share,
-      waiting: new Map(),
-      reporters: new Map(),
-      drained: false,
-      listening: false,
-      connections: undefined,
-      utilization: undefined,
-    };
+    const thread = new PoolThread(++this.#threads, start);
+    const { worker } = thread;
     this.#running.add(thread);
     return new Promise((resolve, reject) => {
       worker.on("message", (message: FromThread) => {
@@ -305,36 +257,31 @@ export class ThreadPool {
     });
   }
 
-  #receive(thread: Running, message: FromThread): void {
+  #receive(thread: PoolThread, message: FromThread): void {
     const { statistics } = this.#options;
     if (message.kind === "statistics") {
       statistics.add(thread.number, message.figures);
-      thread.waiting.get(message.number)?.(message);
+      thread.answer(message.number, message);
     } else if (["samples", "connections", "topKeys", "applied"].includes(message.kind) && "number" in message)
-      thread.waiting.get(message.number)?.(message);
+      thread.answer(message.number, message);
     else if (message.kind === "durations") statistics.addDurations(message.timer, message.durations);
     else if (message.kind === "decisions") {
       const taken: ToThread = { kind: "decisionsTaken", size: message.batch.size };
       thread.worker.postMessage(taken);
       this.#options.decisions.receive(message.batch);
-    } else if (message.kind === "component") this.#reportComponent(thread, message.name, message.fault);
-    else if (message.kind === "lowered") this.#options.replicas?.loweredSlots(message.slots);
+    } else if (message.kind === "component") {
+      const { name, fault } = message;
+      thread.report(name, fault, () => this.#options.components.createReporter(name));
+    } else if (message.kind === "lowered") this.#options.replicas?.loweredSlots(message.slots);
     else if (message.kind === "drained") {
       thread.drained = true;
       statistics.add(thread.number, message.figures);
     }
   }
 
-  #reportComponent({ reporters }: Running, name: string, fault: string | undefined): void {
-    const report = reporters.get(name) ?? this.#options.components.createReporter(name);
-    reporters.set(name, report);
-    report(fault);
-  }
-
-  #ended(thread: Running): void {
+  #ended(thread: PoolThread): void {
     this.#running.delete(thread);
-    for (const answer of thread.waiting.values()) answer(undefined);
-    for (const report of thread.reporters.values()) report(undefined);
+    thread.end();
     this.#options.statistics.forget(thread.number);
     if (thread.share !== undefined) this.#options.embedded?.workerExited(thread.share);
     if (this.#closing || thread.drained || this.#address === "") return;
@@ -350,22 +297,4 @@ export class ThreadPool {
     log.error(`thread ${thread.number} ended unexpectedly: starting another one`);
     this.#start().catch((error: unknown) => log.error(`cannot start a thread: ${String(error)}`));
   }
-}
-
-function request(
-  thread: Running,
-  number: number,
-  message: ToThread,
-  timeout: number,
-): Promise<FromThread | undefined> {
-  return new Promise((resolve) => {
-    function done(answer: FromThread | undefined) {
-      clearTimeout(late);
-      thread.waiting.delete(number);
-      resolve(answer);
-    }
-    const late = setTimeout(done, timeout, undefined);
-    thread.waiting.set(number, done);
-    thread.worker.postMessage(message);
-  });
 }

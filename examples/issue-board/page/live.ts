@@ -6,7 +6,7 @@ const LONGEST_WAIT = 10_000;
 type Events = Awaited<ReturnType<typeof api.events.GET.events>>;
 export type Live = Events extends AsyncIterable<{ readonly data: infer Data }> ? Data : never;
 
-/** Follows the changes of the board for ever. After a break it continues where it was. */
+/** Follows the changes of the board indefinitely. After a break it continues where it was. */
 export async function follow(onChange: (change: Live) => Promise<void>, onState: (isLive: boolean) => void) {
   let last: string | undefined;
   for (let wait = FIRST_WAIT; ; wait = Math.min(wait * 2, LONGEST_WAIT)) {

@@ -1,6 +1,6 @@
 /** The admin API with client certificates, with a store that fails half way, and after a restart. */
 import assert from "node:assert/strict";
-import { rm } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { Agent, request as httpsRequest } from "node:https";
 import { join } from "node:path";
 import { after, describe, test } from "node:test";
@@ -213,5 +213,124 @@ test("with EMBEDDED_STORE_SNAPSHOT, overrides and the audit log outlast the proc
     await tollgate.stop();
   } finally {
     await rm(folder, { recursive: true });
+  }
+});
+
+describe("the file of the embedded store's overrides", () => {
+  async function withFile(
+    use: (start: () => Promise<RunningTollgate>, file: string) => Promise<void>,
+  ): Promise<void> {
+    const folder = temporaryFolder("operators");
+    const snapshot = join(folder, "counters");
+    const env = { ...adminEnv, BACKEND_TYPE: "embedded", EMBEDDED_STORE_SNAPSHOT: snapshot };
+    const started: RunningTollgate[] = [];
+    const start = async () => {
+      const tollgate = await startTollgate({ config, env });
+      started.push(tollgate);
+      return tollgate;
+    };
+    try {
+      await use(start, `${snapshot}.operators`);
+    } finally {
+      for (const tollgate of started) await tollgate.stop();
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  const set = (admin: AdminClient, index: number) =>
+    admin.put(`overrides/o${index}`, { domain: "d", descriptor: `k=${index}`, requestsPerUnit: 9 });
+
+  test("has all of many changes at once, also after the process was killed", async () => {
+    await withFile(async (start) => {
+      const first = await start();
+      const admin = new AdminClient(first);
+      const answers = await Promise.all(Array.from({ length: 40 }, (_, index) => set(admin, index)));
+      for (const { status, json } of answers) assert.equal(status, 200, JSON.stringify(json));
+      await first.stop("SIGKILL");
+      const second = await start();
+      try {
+        const again = new AdminClient(second);
+        assert.equal((await again.get("overrides")).json.overrides.length, 40);
+        assert.equal((await again.get("audit")).json.changes.length, 40);
+      } finally {
+        await second.stop();
+      }
+    });
+  });
+
+  test("a change that cannot be written is not made", async () => {
+    await withFile(async (start, file) => {
+      const tollgate = await start();
+      try {
+        const admin = new AdminClient(tollgate);
+        assert.equal((await set(admin, 1)).status, 200);
+        await rm(file);
+        await mkdir(join(file, "in-the-way"), { recursive: true });
+        const answer = await set(admin, 2);
+        assert.equal(answer.status, 503, JSON.stringify(answer.json));
+        await rm(file, { recursive: true });
+        const ids = async () =>
+          (await admin.get("overrides")).json.overrides.map(({ id }: { id: string }) => id).sort();
+        assert.deepEqual(await ids(), ["o1"]);
+        assert.equal((await set(admin, 3)).status, 200);
+        assert.deepEqual(await ids(), ["o1", "o3"]);
+      } finally {
+        await tollgate.stop();
+      }
+    });
+  });
+
+  for (const [name, damage] of [
+    ["truncated", (text: string) => text.slice(0, text.length / 2)],
+    ["empty", () => ""],
+    ["of another format", () => '{"version":1,"overrides":"{\\"format\\":7}","audit":[]}'],
+  ] as const)
+    test(`is reported if it is ${name}, and replaced by the next change`, async () => {
+      await withFile(async (start, file) => {
+        const first = await start();
+        assert.equal((await set(new AdminClient(first), 1)).status, 200);
+        await first.stop();
+        await writeFile(file, damage(await readFile(file, "utf8")));
+        const second = await start();
+        try {
+          await second.logged(/the overrides saved in .*\.operators are ignored: /);
+          const admin = new AdminClient(second);
+          assert.deepEqual((await admin.get("overrides")).json, { overrides: [] });
+          assert.equal((await set(admin, 2)).status, 200);
+        } finally {
+          await second.stop();
+        }
+        const third = await start();
+        assert.equal((await new AdminClient(third).get("overrides")).json.overrides.length, 1);
+        await third.stop();
+      });
+    });
+});
+
+test("two replicas that set the same override at once: the last one stays, and the audit log has the order", async () => {
+  await using redis = await RedisServer.start();
+  const env = { ...adminEnv, BACKEND_TYPE: "kvstore", KVSTORE_URL: redis.url };
+  const replicas = [await startTollgate({ config, env }), await startTollgate({ config, env })];
+  try {
+    const admins = replicas.map((replica) => new AdminClient(replica));
+    const answers = await Promise.all(
+      Array.from({ length: 30 }, (_, index) =>
+        admins[index % 2]!.put("overrides/same", { ...target, requestsPerUnit: index }),
+      ),
+    );
+    for (const { status, json } of answers) assert.equal(status, 200, JSON.stringify(json));
+    const [one, two] = await Promise.all(admins.map((admin) => admin.get("overrides/same")));
+    assert.deepEqual(one!.json, two!.json);
+    const { changes } = (await admins[0]!.get("audit")).json;
+    assert.equal(changes.length, 30);
+    // Each change but the first replaced the one of another: no change was lost.
+    const number = (view: { requestsPerUnit: number } | null) => view?.requestsPerUnit;
+    const replaced = changes.map(({ before }: { before: { requestsPerUnit: number } | null }) =>
+      number(before),
+    );
+    assert.equal(new Set(replaced).size, 30);
+    assert.ok(!replaced.includes(one!.json.requestsPerUnit), "the last one was not replaced");
+  } finally {
+    for (const replica of replicas) await replica.stop();
   }
 });

@@ -11,7 +11,7 @@ import {
 import { AdminError, storeFailure } from "./admin-error.ts";
 
 /** Attempts to change the records while other operators change them, too. */
-const MOST_ATTEMPTS = 10;
+const MOST_ATTEMPTS = 50;
 
 export interface AdjustmentsOptions {
   /** Undefined if the store keeps no records. */
@@ -23,6 +23,8 @@ export interface AdjustmentsOptions {
 
 export class Adjustments {
   readonly #options: AdjustmentsOptions;
+  /** The end of the last change. */
+  #last: Promise<unknown> = Promise.resolve();
 
   constructor(options: AdjustmentsOptions) {
     this.#options = options;
@@ -40,7 +42,16 @@ export class Adjustments {
    * @param change makes the new records from the active ones; may throw an `AdminError`, and then nothing changes
    * @throws {AdminError}
    */
-  async change(change: (records: readonly AdjustmentRecord[]) => readonly AdjustmentRecord[]): Promise<void> {
+  change(change: (records: readonly AdjustmentRecord[]) => readonly AdjustmentRecord[]): Promise<void> {
+    // One after another: only changes of other replicas can come in between.
+    const result = this.#last.then(() => this.#change(change));
+    this.#last = result.catch(() => undefined);
+    return result;
+  }
+
+  async #change(
+    change: (records: readonly AdjustmentRecord[]) => readonly AdjustmentRecord[],
+  ): Promise<void> {
     const store = this.#store();
     for (let attempt = 0; attempt < MOST_ATTEMPTS; attempt++) {
       const { version, text } = await storeFailure("nothing was changed", () => store.readOverrides());

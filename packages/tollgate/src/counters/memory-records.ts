@@ -6,9 +6,11 @@ export class MemoryRecords implements AdminRecords {
   #text = "";
   /** Oldest first. */
   #lines: string[] = [];
-  /** Saves the records after a change. */
   readonly #save: (records: SavedRecords) => Promise<void>;
+  /** The end of the last change. */
+  #last: Promise<unknown> = Promise.resolve();
 
+  /** @param save writes the records. Its calls follow each other. */
   constructor(saved?: SavedRecords, save: (records: SavedRecords) => Promise<void> = async () => {}) {
     this.#save = save;
     if (saved === undefined) return;
@@ -25,26 +27,35 @@ export class MemoryRecords implements AdminRecords {
     return this.#version;
   }
 
-  async replaceOverrides(version: number, text: string): Promise<number | undefined> {
-    if (version !== this.#version) return undefined;
-    this.#version += 1;
-    this.#text = text;
-    await this.#save(this.#saved());
-    return this.#version;
+  /** Changes nothing if the records cannot be saved. */
+  replaceOverrides(version: number, text: string): Promise<number | undefined> {
+    return this.#inTurn(async () => {
+      if (version !== this.#version) return undefined;
+      const next = version + 1;
+      await this.#save({ version: next, overrides: text, audit: this.#lines });
+      this.#version = next;
+      this.#text = text;
+      return next;
+    });
   }
 
-  async addAudit(line: string): Promise<void> {
-    this.#lines.push(line);
-    if (this.#lines.length > MAX_AUDIT_LINES) this.#lines.shift();
-    await this.#save(this.#saved());
+  /** A line that cannot be saved is saved with the next change. */
+  addAudit(line: string): Promise<void> {
+    return this.#inTurn(async () => {
+      this.#lines.push(line);
+      if (this.#lines.length > MAX_AUDIT_LINES) this.#lines.shift();
+      await this.#save({ version: this.#version, overrides: this.#text, audit: this.#lines });
+    });
   }
 
   async audit(most: number): Promise<readonly string[]> {
     return this.#lines.slice(-most).reverse();
   }
 
-  #saved(): SavedRecords {
-    return { version: this.#version, overrides: this.#text, audit: this.#lines };
+  #inTurn<Result>(change: () => Promise<Result>): Promise<Result> {
+    const result = this.#last.then(change);
+    this.#last = result.catch(() => undefined);
+    return result;
   }
 }
 

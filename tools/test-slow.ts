@@ -1,7 +1,7 @@
 /**
  * `npm run test:slow`: simulates a slow machine. Runs tests on one core, with four busy loops on the same core.
  *
- *   npm run test:slow                        the test files that use timers or clocks
+ *   npm run test:slow                        the test files that use timers or clocks, or helpers that wait
  *   npm run test:slow -- packages/waymark    the files under a path
  *   npm run test:slow -- --times 5 PATH...   several runs, stops at the first failure
  *   npm run test:slow -- --verbose           also prints the tests that pass
@@ -9,22 +9,20 @@
  * A test that passes here does not depend on the speed of the machine. Needs `taskset` (Linux, util-linux).
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
-import { globSync, readFileSync } from "node:fs";
+import { globSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { timingFiles } from "./timing-files.ts";
 
 const BUSY_LOOPS = 4;
 /** Ten times the usual limit, because a test gets about a tenth of the CPU of two idle cores. */
 const TEST_TIMEOUT_MS = 2_400_000;
 
-/** Matches source text that reads a clock, sets a timer, or scales a time limit. */
-const usesTime = /\b(setTimeout|setInterval|timers\/promises|performance\.now|Date\.now|hrtime|scaled)\b/;
-
 function timingProneFiles(): string[] {
-  return globSync(["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "examples/**/*.test.ts"], {
-    exclude: ["**/node_modules/**", "**/fixtures/**"],
-  })
-    .filter((file) => usesTime.test(readFileSync(file, "utf8")))
-    .sort();
+  const files = globSync(
+    ["packages/*/src/**/*.test.ts", "packages/*/test/**/*.test.ts", "examples/**/*.test.ts"],
+    { exclude: ["**/node_modules/**", "**/fixtures/**"] },
+  );
+  return timingFiles(files.sort(), process.cwd());
 }
 
 /** Finds a core that this process may use. */

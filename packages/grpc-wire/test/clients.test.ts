@@ -135,7 +135,8 @@ describe("@grpc/grpc-js", () => {
   });
 
   test("loses no call while connections reach their maximum age one after the other", async () => {
-    await using aging = await TestServer.start({ connection: { maxConnectionAgeMs: 40 } });
+    // The client repeats a call once: a new connection must live longer than its first call takes.
+    await using aging = await TestServer.start({ connection: { maxConnectionAgeMs: scaled(40) } });
     const restless = new grpc.Client(`127.0.0.1:${aging.port}`, grpc.credentials.createInsecure());
     let answered = 0;
     const callers = Array.from({ length: 8 }, async (_, caller) => {

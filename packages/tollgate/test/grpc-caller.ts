@@ -1,5 +1,6 @@
 import { fromBinary } from "@bufbuild/protobuf";
 import { type ChannelOptions, Client, credentials, type Metadata, type ServiceError } from "@grpc/grpc-js";
+import { scaled } from "../../../tools/time-scale.ts";
 import { encodeRequest } from "../src/protocol/encode-request.ts";
 import {
   type RateLimitResponse,
@@ -7,6 +8,8 @@ import {
 } from "../src/protocol/gen/envoy/service/ratelimit/v3/rls_pb.ts";
 import type { Descriptor, RateLimitRequest } from "../src/protocol/messages.ts";
 import { SHOULD_RATE_LIMIT } from "../src/protocol/method.ts";
+
+const DEADLINE_MS = scaled(10_000);
 
 /** A client with an independent gRPC implementation, as in a gateway. */
 export class GrpcCaller {
@@ -16,11 +19,11 @@ export class GrpcCaller {
     this.client = new Client(address, channel, options);
   }
 
-  ask(request: RateLimitRequest, deadlineMs = 10_000): Promise<RateLimitResponse> {
+  ask(request: RateLimitRequest, deadlineMs = DEADLINE_MS): Promise<RateLimitResponse> {
     return this.askWithBytes(encodeRequest(request), deadlineMs);
   }
 
-  askWithBytes(bytes: Uint8Array, deadlineMs = 10_000, metadata?: Metadata): Promise<RateLimitResponse> {
+  askWithBytes(bytes: Uint8Array, deadlineMs = DEADLINE_MS, metadata?: Metadata): Promise<RateLimitResponse> {
     return new Promise((resolve, reject) => {
       const done = (error: ServiceError | null, response?: RateLimitResponse) =>
         error === null && response !== undefined ? resolve(response) : reject(error);

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { completed } from "./completed.ts";
 import { bySpecificity, matches, parsePattern } from "./pattern.ts";
 import { WildcardIndex } from "./wildcards.ts";
 
 function indexOf(texts: readonly string[]) {
-  return new WildcardIndex(texts.map((text) => ({ pattern: parsePattern(text), target: text })));
+  return completed(WildcardIndex.make(texts.map((text) => ({ pattern: parsePattern(text), target: text }))));
 }
 
 const piece = fc.constantFrom("abc", "abd", "bca", "ab", "c", "abcabc", "xyz");
@@ -69,3 +70,12 @@ for (const [name, texts, value] of [
     const ratio = least(() => index.find(value)) / least(() => sumOf(value));
     assert.ok(ratio < 500, `${ratio.toFixed(0)} times as long as reading the value once`);
   });
+
+test("an index of many wildcards is made in many turns", () => {
+  const texts = Array.from({ length: 3000 }, (_, number) => `/v${number % 9}/*/item-${number}/*`);
+  const entries = texts.map((text) => ({ pattern: parsePattern(text), target: text }));
+  const turns = WildcardIndex.make(entries);
+  let count = 1;
+  while (!turns.next().done) count++;
+  assert.ok(count > 2 * (texts.length / 100), `${count} turns`);
+});

@@ -1,9 +1,10 @@
 import type { RequestPlaces } from "../protocol/scan-request.ts";
 import { type CompiledRules, DOMAIN, FALLBACK, hashOfStep, NO_VALUE, SLOT } from "./compiled-rules.ts";
+import { completed } from "./completed.ts";
 import type { NodeTable } from "./node-table.ts";
 import { parsePattern } from "./pattern.ts";
 import type { TextIds } from "./text-ids.ts";
-import { WildcardIndex } from "./wildcards.ts";
+import { type WildcardEntry, WildcardIndex } from "./wildcards.ts";
 
 /** Result of a step that only the texts of the request can decide. */
 export const STEP_NEEDS_TEXT = -2;
@@ -110,14 +111,13 @@ export class StepTable {
     return this.#wildcards.subarray(this.#fallbacks[at + 1], this.#fallbacks[at + 2]);
   }
 
-  /** Yields after each large index of wildcards that it makes, so that no lookup has to make one. */
+  /** Makes the large indexes of wildcards, so that no lookup has to make one. Yields often. */
   *prepare(): Generator<void> {
     const fallbacks = this.#fallbacks;
     for (let index = 0; index < fallbacks.length / FALLBACK; index++) {
       const at = index * FALLBACK;
       if (fallbacks[at + 2]! - fallbacks[at + 1]! <= FEW_WILDCARDS) continue;
-      this.#fallback(index);
-      yield;
+      yield* this.#making(index);
     }
   }
 
@@ -136,13 +136,19 @@ export class StepTable {
 
   /** A method of its own: a function with a closure allocates memory whenever it is called. */
   #make(index: number): Fallback {
+    return completed(this.#making(index));
+  }
+
+  *#making(index: number): Generator<void, Fallback> {
     const at = index * FALLBACK;
     const keyOnly = this.#fallbacks[at]!;
-    const entries = Array.from(this.#rangeAt(at), (node) => ({
-      pattern: parsePattern(this.#nodes.value(node)!),
-      target: node,
-    }));
-    const made = { wildcards: entries.length === 0 ? undefined : new WildcardIndex(entries), keyOnly };
+    const entries: WildcardEntry<number>[] = [];
+    for (const node of this.#rangeAt(at)) {
+      entries.push({ pattern: parsePattern(this.#nodes.value(node)!), target: node });
+      if (entries.length % TURN === 0) yield;
+    }
+    const wildcards = entries.length === 0 ? undefined : yield* WildcardIndex.make(entries);
+    const made = { wildcards, keyOnly };
     this.#made.set(index, made);
     return made;
   }
@@ -163,6 +169,9 @@ export class StepTable {
 
 /** An index of up to this number of wildcards is made within a lookup: less than 0.1 ms. */
 const FEW_WILDCARDS = 32;
+
+/** Wildcards that are read between two turns. */
+const TURN = 256;
 
 function isAscii(bytes: Uint8Array, start: number, end: number): boolean {
   let bits = 0;

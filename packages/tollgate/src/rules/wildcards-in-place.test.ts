@@ -3,6 +3,7 @@ import { test } from "node:test";
 import fc from "fast-check";
 import { encodeRequest } from "../protocol/encode-request.ts";
 import { RequestPlaces } from "../protocol/scan-request.ts";
+import { completed } from "./completed.ts";
 import { parsePattern } from "./pattern.ts";
 import { WildcardIndex } from "./wildcards.ts";
 
@@ -25,8 +26,8 @@ test("a pattern matches the bytes of a value exactly if it matches its text", ()
   const places = new RequestPlaces();
   fc.assert(
     fc.property(fc.uniqueArray(pattern, { minLength: 1, maxLength: 6 }), bytes, (patterns, value) => {
-      const index = new WildcardIndex(
-        patterns.map((text) => ({ pattern: parsePattern(text), target: { text } })),
+      const index = completed(
+        WildcardIndex.make(patterns.map((text) => ({ pattern: parsePattern(text), target: { text } }))),
       );
       const empty = encodeRequest({ domain: "d", descriptors: [], hitsAddend: 0 });
       const message = Buffer.concat([empty, value]);

@@ -26,11 +26,12 @@ export class WildcardIndex<Target> {
   readonly #affixes: readonly Affixes[] | undefined;
   readonly #prefixes: AffixTable;
   /** One group for each prefix. */
-  readonly #groups: readonly PrefixGroup<Target>[];
+  #groups: readonly PrefixGroup<Target>[] = [];
 
-  /** @param entries in the order of the configuration, which decides between equally specific ones */
-  constructor(entries: readonly WildcardEntry<Target>[]) {
-    this.entries = entries.toSorted((a, b) => bySpecificity(a.pattern, b.pattern));
+  /** @param entries most specific first */
+  private constructor(entries: readonly WildcardEntry<Target>[], prefixes: AffixTable) {
+    this.entries = entries;
+    this.#prefixes = prefixes;
     this.#comparesEscapes = entries.some(({ pattern }) => /[\\x0-9A-F]/.test(pattern.text));
     const isSimple = entries.every(({ pattern }) => pattern.middles.length === 0);
     if (entries.length <= FEW && isSimple && !this.#comparesEscapes)
@@ -38,10 +39,27 @@ export class WildcardIndex<Target> {
         prefix: Buffer.from(pattern.prefix),
         suffix: Buffer.from(pattern.suffix),
       }));
-    const ranked = this.entries.map((entry, rank) => ({ ...entry, rank }));
-    const groups = Map.groupBy(ranked, ({ pattern }) => pattern.prefix);
-    this.#prefixes = AffixTable.ofPrefixes(groups.keys());
-    this.#groups = this.#prefixes.texts.map((prefix) => new PrefixGroup(groups.get(prefix)!));
+  }
+
+  /**
+   * Makes an index. Yields often, so that the thread can decide calls meanwhile.
+   * @param unsorted in the order of the configuration, which decides between equally specific ones
+   */
+  static *make<Target>(unsorted: readonly WildcardEntry<Target>[]): Generator<void, WildcardIndex<Target>> {
+    const entries = unsorted.toSorted((a, b) => bySpecificity(a.pattern, b.pattern));
+    yield;
+    const ranked = entries.map((entry, rank) => ({ ...entry, rank }));
+    const byPrefix = Map.groupBy(ranked, ({ pattern }) => pattern.prefix);
+    yield;
+    const index = new WildcardIndex(entries, AffixTable.ofPrefixes(byPrefix.keys()));
+    yield;
+    const groups: PrefixGroup<Target>[] = [];
+    for (const prefix of index.#prefixes.texts) {
+      groups.push(yield* PrefixGroup.make(byPrefix.get(prefix)!));
+      yield;
+    }
+    index.#groups = groups;
+    return index;
   }
 
   /** Whether `findInPlace` compares bytes, and so needs no text. */
@@ -102,10 +120,21 @@ class PrefixGroup<Target> {
   /** One bucket for each suffix. */
   readonly #buckets: readonly Bucket<Target>[];
 
-  constructor(patterns: readonly Ranked<Target>[]) {
-    const buckets = Map.groupBy(patterns, ({ pattern }) => pattern.suffix);
-    this.#suffixes = AffixTable.ofSuffixes(buckets.keys());
-    this.#buckets = this.#suffixes.texts.map((suffix) => bucketOf(buckets.get(suffix)!));
+  private constructor(suffixes: AffixTable, buckets: readonly Bucket<Target>[]) {
+    this.#suffixes = suffixes;
+    this.#buckets = buckets;
+  }
+
+  static *make<Target>(patterns: readonly Ranked<Target>[]): Generator<void, PrefixGroup<Target>> {
+    const bySuffix = Map.groupBy(patterns, ({ pattern }) => pattern.suffix);
+    const suffixes = AffixTable.ofSuffixes(bySuffix.keys());
+    if (patterns.length > FEW) yield;
+    const buckets: Bucket<Target>[] = [];
+    for (const suffix of suffixes.texts) {
+      const bucket = bySuffix.get(suffix)!;
+      buckets.push(bucket.length <= FEW ? bucket : yield* GramIndex.make(bucket));
+    }
+    return new PrefixGroup(suffixes, buckets);
   }
 
   find(value: string): Ranked<Target> | undefined {
@@ -121,7 +150,3 @@ class PrefixGroup<Target> {
 
 /** Patterns with the same prefix and the same suffix, most specific first. */
 type Bucket<Target> = readonly Ranked<Target>[] | GramIndex<Target>;
-
-function bucketOf<Target>(patterns: readonly Ranked<Target>[]): Bucket<Target> {
-  return patterns.length <= FEW ? patterns : new GramIndex(patterns);
-}

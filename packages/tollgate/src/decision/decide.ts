@@ -20,7 +20,7 @@ import { overallCode } from "./overall.ts";
 import { Preparer } from "./prepare.ts";
 import type { Prepared, PreparedPart } from "./prepared.ts";
 import type { ResolveOptions } from "./resolve.ts";
-import { type Scratch, ScratchPool } from "./scratch.ts";
+import { noParts, type Scratch, ScratchPool } from "./scratch.ts";
 import { tally } from "./tally.ts";
 import { tallyLimits } from "./tally-limits.ts";
 
@@ -145,7 +145,7 @@ export class Decider {
       const waiting = this.#store.count(scratch.request);
       if (waiting !== undefined) {
         this.#keepMessage(places, scratch);
-        return this.#later(waiting, request, parts, scratch, now);
+        return this.#later(waiting, request, parts, false, scratch, now);
       }
     }
     return this.#conclude(request, places, parts, scratch, now);
@@ -166,10 +166,7 @@ export class Decider {
     const waiting = askStore(limits, this.#store, now, deadline);
     if (waiting !== undefined) {
       this.#keepMessage(places, scratch);
-      return waiting.then(() => {
-        this.#pool.giveLater(scratch);
-        return this.#concludeLimits(request, undefined, parts, scratch, limits, now);
-      });
+      return this.#later(waiting, request, parts, true, scratch, now);
     }
     return this.#concludeLimits(request, places, parts, scratch, limits, now);
   }
@@ -191,16 +188,31 @@ export class Decider {
     return limits.response;
   }
 
-  async #later(
+  #later(
     waiting: Promise<void>,
     request: RateLimitRequest | undefined,
     parts: readonly PreparedPart[],
+    hasLimits: boolean,
     scratch: Scratch<LimitsScratch>,
     now: number,
   ): Promise<RateLimitResponse> {
-    await waiting;
+    const { pending } = scratch;
+    pending.request = request;
+    pending.parts = parts;
+    pending.hasLimits = hasLimits;
+    pending.now = now;
+    scratch.resume ??= () => this.#resume(scratch);
+    return waiting.then(scratch.resume);
+  }
+
+  #resume(scratch: Scratch<LimitsScratch>): RateLimitResponse {
+    const { request, parts, hasLimits, now } = scratch.pending;
+    scratch.pending.request = undefined;
+    scratch.pending.parts = noParts;
     this.#pool.giveLater(scratch);
-    return this.#conclude(request, undefined, parts, scratch, now);
+    return hasLimits
+      ? this.#concludeLimits(request, undefined, parts, scratch, scratch.more!, now)
+      : this.#conclude(request, undefined, parts, scratch, now);
   }
 
   #conclude(

@@ -191,7 +191,7 @@ describe("snapshot of the embedded store", () => {
   test("reports a snapshot that cannot be read or written, and continues", async (t) => {
     const path = folder(t);
     for (const [place, problem] of [
-      [path, /^cannot save counters in .*: this path is not a file$/],
+      [path, /^cannot save counters in .*: this path is not a file \(docs: errors\.md#SNAPSHOT_PATH\)$/],
       [join(path, "no", "such", "folder"), /^cannot save counters in .*ENOENT/],
     ] as const) {
       const { store, problems } = await open(place);

@@ -139,6 +139,7 @@ export const products: readonly Product[] = [
           "decisions/waymark-core.md",
           "decisions/waymark-signatures.md",
           "decisions/python-servers.md",
+          "decisions/websockets.md",
         ],
       },
     ],

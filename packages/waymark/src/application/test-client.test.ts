@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Application, Controller, HttpError } from "@tollway/waymark";
+import { client } from "@tollway/waymark/client";
 
 interface Book {
   id: number;
@@ -98,4 +99,23 @@ test("a client keeps cookies, and another one has its own", async () => {
 test("mistakes of a test are errors", async () => {
   await assert.rejects(api.get("books"), /must start with a slash: "\/books"/);
   await assert.rejects(api.post("/books", { json: {}, form: {} }), /one of json, form and body/);
+});
+
+test("the typed client has the cookies and headers of the test client", async () => {
+  const application = new Application({ controllers: { Books, Session } });
+  const ann = application.test.client({ authorization: "Bearer ann" });
+  const api = client<{ "": { Books: typeof Books; Session: typeof Session } }>("http://localhost", {
+    fetch: ann.fetch,
+  });
+  await api.session.POST("theme");
+  assert.deepEqual(await api.session.GET(), { theme: "a b" });
+  assert.equal(ann.cookies.get("theme"), "a%20b");
+  const book: { id: number; title: string } = await api.books.POST({ title: "Emma" });
+  assert.equal(book.title, "Emma");
+  assert.equal(await api.books.QUERY(), "Bearer ann");
+  const bob = await api.books.QUERY.with({ headers: { authorization: "Bearer bob" } })();
+  assert.equal(bob, "Bearer bob");
+  // @ts-expect-error the title is a text
+  const { problem } = await api.books.POST.safe({ title: [1, 2] });
+  assert.equal(problem?.status, 400);
 });

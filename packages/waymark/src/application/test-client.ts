@@ -54,6 +54,11 @@ export interface TestClient {
   readonly options: TestSend;
   /** A request with any other method. */
   request<Body = unknown>(method: string, path: string, options?: TestOptions): Promise<TestAnswer<Body>>;
+  /**
+   * Sends a request with the cookies and headers of this client. With it, the typed client calls the application:
+   * `client<Api>("http://localhost", { fetch: application.test.fetch })`.
+   */
+  readonly fetch: (request: Request) => Promise<Response>;
   /** The cookies by name. */
   readonly cookies: Map<string, string>;
   /** Another client, without cookies. With headers for all of its requests, such as `authorization`. */
@@ -64,11 +69,18 @@ type Fetch = (request: Request) => Promise<Response>;
 
 export function testClient(fetch: Fetch, common: Readonly<Record<string, string>> = {}): TestClient {
   const cookies = new Map<string, string>();
-  const request = async <Body>(method: string, path: string, options: TestOptions = {}) => {
-    const response = await fetch(requestOf(method, path, options, { common, cookies }));
+  const own = async (request: Request): Promise<Response> => {
+    const sent = new Request(request);
+    if (cookies.size > 0 && !sent.headers.has("cookie"))
+      sent.headers.set("cookie", [...cookies].map(([name, value]) => `${name}=${value}`).join("; "));
+    for (const [name, value] of Object.entries(common))
+      if (!sent.headers.has(name)) sent.headers.set(name, value);
+    const response = await fetch(sent);
     for (const line of response.headers.getSetCookie()) keep(cookies, line);
-    return answerOf(response) as Promise<TestAnswer<Body>>;
+    return response;
   };
+  const request = async <Body>(method: string, path: string, options: TestOptions = {}) =>
+    answerOf(await own(requestOf(method, path, options))) as Promise<TestAnswer<Body>>;
   const send =
     (method: string): TestSend =>
     (path, options) =>
@@ -82,25 +94,19 @@ export function testClient(fetch: Fetch, common: Readonly<Record<string, string>
     delete: send("DELETE"),
     options: send("OPTIONS"),
     request,
+    fetch: own,
     cookies,
     client: (headers = {}) => testClient(fetch, { ...common, ...headers }),
   };
 }
 
-interface Sender {
-  readonly common: Readonly<Record<string, string>>;
-  readonly cookies: ReadonlyMap<string, string>;
-}
-
-function requestOf(method: string, path: string, options: TestOptions, { common, cookies }: Sender): Request {
+function requestOf(method: string, path: string, options: TestOptions): Request {
   if (!path.startsWith("/")) throw new TypeError(`the path of a test must start with a slash: "/${path}"`);
   const url = new URL(`http://localhost${path}`);
   for (const [name, value] of Object.entries(options.query ?? {}))
     for (const each of Array.isArray(value) ? value : [value])
       if (each !== undefined) url.searchParams.append(name, textOf(each));
-  const headers = new Headers(common);
-  if (cookies.size > 0)
-    headers.set("cookie", [...cookies].map(([name, value]) => `${name}=${value}`).join("; "));
+  const headers = new Headers();
   const body = bodyOf(options, headers);
   for (const [name, value] of Object.entries(options.headers ?? {})) headers.set(name, value);
   return new Request(url, {

@@ -199,8 +199,11 @@ export function scenario(served: Served): Step[] {
     );
     assert.match(response.headers.get("content-security-policy") ?? "", /sandbox/);
     assert.equal(response.headers.get("x-content-type-options"), "nosniff");
-    assert.deepEqual(new Uint8Array(await response.arrayBuffer()), content);
-    assert.equal((await upload(new Uint8Array(10 * 1024 * 1024 + 1), "large")).status, 413);
+    // A diff of so many bytes would take minutes.
+    assert.ok(Buffer.from(await response.arrayBuffer()).equals(content));
+    // A server may close the connection while the client still sends.
+    const large = await upload(new Uint8Array(10 * 1024 * 1024 + 1), "large").catch(() => undefined);
+    assert.ok(large === undefined || large.status === 413);
     assert.equal((await stranger.issue.attachments.GET(id)).length, 2, "nothing of it is left");
     assert.deepEqual(await faults(upload("x", "")), ["name"]);
   });

@@ -37,6 +37,14 @@ export class Events extends Controller {
   }
 }
 
+/** Its client gets the head, and nothing else. */
+export class Silent extends Controller {
+  async *GET() {
+    await new Promise((resolve) => this.signal.addEventListener("abort", resolve, { once: true }));
+    yield 1;
+  }
+}
+
 /** A stream whose client leaves. */
 export class Endless extends Controller {
   async *GET() {
@@ -80,6 +88,10 @@ for (const runtime of ["node", "bun", "deno"] as const)
     await endless.body!.getReader().read();
     leaving.abort();
     await printed(program, /endless ended/);
+
+    const silent = await fetch(`${url}/silent`, { headers: { accept: "text/event-stream" } });
+    assert.equal(silent.headers.get("content-type"), "text/event-stream");
+    await silent.body!.cancel();
 
     const slow = fetch(`${url}/slow`);
     await printed(program, /slow began/);

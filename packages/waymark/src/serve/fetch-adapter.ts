@@ -10,7 +10,12 @@ export interface Origin {
   readonly remoteAddress?: string | undefined;
   /** Aborts when the client goes away, where the signal of the `Request` means something else. */
   readonly signal?: AbortSignal | undefined;
+  /** Whether the head of an answer waits for the first byte of its body. */
+  readonly headWaits?: boolean;
 }
+
+/** A comment of an event stream: bytes, and no event. */
+const COMMENT = new TextEncoder().encode(":\n\n");
 
 /** A WHATWG request for the core. */
 class FetchIncoming implements Incoming {
@@ -102,7 +107,7 @@ export async function fetchAdapter(
   if (incoming.gone) discard(answer.body);
   const sent = incoming.gone ? { ...answer, body: null } : answer;
   try {
-    return responseOf(sent, incoming, report);
+    return responseOf(sent, incoming, report, origin.headWaits);
   } catch (error) {
     discard(answer.body);
     report(error);
@@ -111,11 +116,21 @@ export async function fetchAdapter(
 }
 
 /** Without `encodeBody`, a worker compresses a body whose headers say that it is compressed. */
-function responseOf({ status, headers, body }: Answer, incoming: Incoming, report: Report): Response {
+function responseOf(
+  { status, headers, body }: Answer,
+  incoming: Incoming,
+  report: Report,
+  headWaits = false,
+): Response {
   const pairs: [string, string][] = [];
   for (let at = 0; at < headers.length; at += 2) pairs.push([headers[at]!, headers[at + 1]!]);
+  const isEvents = headerOf(headers, "content-type")?.startsWith("text/event-stream") === true;
   const sent = isStream(body)
-    ? streamOf(body, incoming, { report, length: headerOf(headers, "content-length") })
+    ? streamOf(body, incoming, {
+        report,
+        length: headerOf(headers, "content-length"),
+        opening: headWaits && isEvents ? COMMENT : undefined,
+      })
     : body;
   const init: ResponseInit & { encodeBody: "manual" } = { status, headers: pairs, encodeBody: "manual" };
   return new Response(sent as ConstructorParameters<typeof Response>[0], init);

@@ -6,15 +6,17 @@ interface SentStream {
   readonly report: (error: unknown) => void;
   /** The length that the answer announces. */
   readonly length: string | undefined;
+  /** What an event stream that has no event yet begins with. */
+  readonly opening: Uint8Array | undefined;
 }
 
 /** The body of an answer as a stream. It ends when its reader cancels or the client goes away. */
 export function streamOf(
   body: StreamBody,
   incoming: Incoming,
-  { report, length }: SentStream,
+  { report, length, opening }: SentStream,
 ): ReadableStream<Uint8Array> {
-  return sized(unsized(body, incoming, report), length);
+  return sized(unsized(body, incoming, report, opening), length);
 }
 
 /** A worker sends a stream in chunks, without its length, unless the length is that of the stream. */
@@ -30,9 +32,11 @@ function unsized(
   body: StreamBody,
   { signal }: Incoming,
   report: SentStream["report"],
+  opening: SentStream["opening"],
 ): ReadableStream<Uint8Array> {
   const iterator = body[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
+  let isFirst = true;
   let left = () => {};
   return new ReadableStream({
     start(controller) {
@@ -45,6 +49,9 @@ function unsized(
     async pull(controller) {
       try {
         let step = await iterator.next();
+        const opens = isFirst && step.done !== true && step.value.length === 0;
+        isFirst = false;
+        if (opens && opening !== undefined) return controller.enqueue(opening);
         // An empty piece only sends the head, which a Response has already done.
         while (step.done !== true && step.value.length === 0) step = await iterator.next();
         if (signal.aborted) return;

@@ -150,6 +150,7 @@ export class Reader {
     );
     this.#serving = await project.start([...own, "--host=127.0.0.1:0"], {
       BOOKSTORE_DB: join(this.#folder, "bookstore.sqlite"),
+      BOARD_DB: join(this.#folder, "issue-board.sqlite"),
       ...environment,
     });
     const printed = this.#serving.stdout().replaceAll(/http:\/\/\S+/g, "http://localhost:8000");

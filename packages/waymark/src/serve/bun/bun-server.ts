@@ -49,7 +49,7 @@ export async function serve(
     idleTimeout: Math.min(Math.ceil(keepAliveTimeout / 1000), LONGEST_IDLE),
     async fetch(request) {
       const remoteAddress = server.requestIP(request)?.address;
-      const response = await fetchAdapter(application, request, { remoteAddress });
+      const response = await fetchAdapter(application, request, { remoteAddress, headWaits: true });
       // An event stream may be silent for any time.
       if (response.headers.get("content-type")?.startsWith("text/event-stream")) server.timeout(request, 0);
       return response;

@@ -9,7 +9,11 @@ const entries = ({ reference }: Product) => (reference === undefined ? [] : entr
 
 function sidebarOf(product: Product) {
   const { landing, name, sections } = product;
-  const reference = entries(product).map((entry) => ({ text: entry.name, link: addressOf(entry.page) }));
+  // The menu is too narrow for the scope as well.
+  const reference = entries(product).map((entry) => ({
+    text: entry.name.replace("@tollway/", ""),
+    link: addressOf(entry.page),
+  }));
   return [
     { text: name, link: addressOf(landing) },
     ...sections.map(({ title, pages }) => ({ text: title, items: pages.map(link) })),

@@ -20,7 +20,9 @@ export interface Authenticator<User> {
 /** An authenticator that lets a request without credentials through. */
 export interface OptionalAuthenticator<User> {
   (controller: Controller): Promise<User | undefined>;
+  /** Always true: requests without credentials pass. */
   readonly isOptional: true;
+  /** The security scheme for the OpenAPI document. */
   readonly securityScheme: SecurityScheme;
 }
 

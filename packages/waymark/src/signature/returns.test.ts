@@ -59,7 +59,7 @@ const CASES: readonly (readonly [method: string, type: string | undefined])[] = 
   [`GET() { return problem(404, "no"); }`, "Problem<404, {}>"],
   [
     `GET(id: number) { return id > 1 ? row.id : problem(404, "no", { code: "NO", headers: {} }); }`,
-    "number | Problem<404, { code: string }>",
+    `number | Problem<404, { code: "NO" }>`,
   ],
   [
     `async GET(id: number) { if (id > 2) return problem(409); return id > 1 ? new Made() : problem(404); }`,

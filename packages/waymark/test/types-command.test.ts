@@ -132,7 +132,7 @@ test("a standalone file compiles in a repository without the server, for a brows
   assert.match(text, / unwritten: \{\s+GET\(\): Date;/);
   assert.match(
     text,
-    /PATCH\(\): \{ id: number; "the title": string; published: Date; comments\?: Type \}\[\] \| Problem<409, \{ at: number \}>;/,
+    /PATCH\(\): \{ id: number; "the title": string; published: Date; comments\?: Type \}\[\] \| Problem<409, \{ at: 1 \}>;/,
   );
   assert.match(text, / unclear: \{\s+GET\(\): unknown;/);
   other.write("package.json", '{ "name": "x", "type": "module" }');

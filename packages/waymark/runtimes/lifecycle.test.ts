@@ -1,6 +1,7 @@
 /** Start, stop and clients that leave, on the runtimes whose servers run as programs. */
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { installPacked } from "../test/support/packed.ts";
@@ -132,5 +133,28 @@ test("workerd", async () => {
   await waymark(folder, "build", "--app=app.ts", "--target=worker", `--out=${file}`);
   const program = await serveWorker(file);
   await leave(program);
+  await program.stop();
+});
+
+test("workerd: the first client leaves during the start", async () => {
+  writeFileSync(
+    join(folder, "slow.ts"),
+    `import { Application } from "@tollway/waymark";
+export const application = new Application({
+  async onStart() {
+    console.log("starting");
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  },
+});
+`,
+  );
+  const file = join(folder, "slow-worker.mjs");
+  await waymark(folder, "build", "--app=slow.ts", "--target=worker", `--out=${file}`);
+  const program = await serveWorker(file);
+  const first = connect(program.port, "127.0.0.1");
+  first.write("GET /address HTTP/1.1\r\nhost: localhost\r\n\r\n");
+  await printed(program, /starting/);
+  first.resetAndDestroy();
+  assert.equal((await fetch(`${program.url}/address`)).status, 204);
   await program.stop();
 });

@@ -73,7 +73,7 @@ class FetchIncoming implements Incoming {
     return this.#client.aborted;
   }
 
-  /** Aborts the signal. A worker cancels the body of an answer when its client leaves, and aborts no signal. */
+  /** Aborts the signal. Deno and workers cancel the body of an answer when its client leaves. */
   leave(): void {
     void this.signal;
     this.#abort!.abort(new DOMException("the client has left", "AbortError"));

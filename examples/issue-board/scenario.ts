@@ -235,6 +235,8 @@ export function scenario(served: Served): Step[] {
         break;
       }
     }
+    // workerd notices that these clients have left when it sends them the next event.
+    await ann.issue.comments.POST(id, { text: "The last one." });
   });
   return steps;
 }

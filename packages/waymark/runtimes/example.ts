@@ -13,19 +13,11 @@ export interface Example {
   readonly settings: Readonly<Record<string, string>>;
   /** The setting that names the file of the database. */
   readonly database: string;
-  /** Steps that a worker does not have, by their names. */
-  readonly notOnWorkers?: readonly string[];
   readonly scenario: (served: { url: string }) => readonly (readonly [string, () => Promise<void>])[];
 }
 
 /** Runs the scenario of an example on each runtime, as source and as a bundle. */
-export async function testExample({
-  name,
-  settings,
-  database,
-  scenario,
-  notOnWorkers = [],
-}: Example): Promise<void> {
+export async function testExample({ name, settings, database, scenario }: Example): Promise<void> {
   const folder = await installPacked("waymark");
   linkBundler(folder);
   cpSync(fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url)), folder, {
@@ -53,9 +45,7 @@ export async function testExample({
   for (const [way, serve] of Object.entries(ways))
     test(way, async (context) => {
       const program = await serve();
-      const left = way.startsWith("workerd") ? notOnWorkers : [];
-      for (const [step, run] of scenario({ url: program.url }))
-        if (!left.includes(step)) await context.test(step, run);
+      for (const [step, run] of scenario({ url: program.url })) await context.test(step, run);
       await program.stop();
     });
 }

@@ -1,17 +1,19 @@
 /** Start, stop and clients that leave, on the runtimes whose servers run as programs. */
 import assert from "node:assert/strict";
 import { writeFileSync } from "node:fs";
+import { connect } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
 import { installPacked } from "../test/support/packed.ts";
 import { linkBundler, waymark } from "./packed.ts";
-import { type Program, serveFile } from "./programs.ts";
+import { type Program, serveFile, serveWorker } from "./programs.ts";
 
 const folder = await installPacked("waymark");
 linkBundler(folder);
 writeFileSync(
   join(folder, "controllers.ts"),
   `import { Controller } from "@tollway/waymark";
+import { heartbeat } from "@tollway/waymark/kit";
 
 let release = () => {};
 
@@ -45,6 +47,16 @@ export class Silent extends Controller {
   }
 }
 
+/** Its source waits for the signal, and its client leaves. */
+export class Quiet extends Controller {
+  GET() { return heartbeat(this.news(), 10); }
+  async *news() {
+    yield { n: 1 };
+    await new Promise((resolve) => this.signal.addEventListener("abort", resolve, { once: true }));
+    console.log("quiet ended");
+  }
+}
+
 /** A stream whose client leaves. */
 export class Endless extends Controller {
   async *GET() {
@@ -74,6 +86,21 @@ async function printed({ printed: text }: Program, pattern: RegExp): Promise<voi
   while (!pattern.test(text())) await new Promise((resolve) => setTimeout(resolve, 10));
 }
 
+/** Leaves two streams. Both end, and the server does not call it an error. */
+async function leave(program: Program): Promise<void> {
+  for (const name of ["endless", "quiet"]) {
+    const leaving = new AbortController();
+    const { body } = await fetch(`${program.url}/${name}`, {
+      headers: { accept: "text/event-stream" },
+      signal: leaving.signal,
+    });
+    await body!.getReader().read();
+    leaving.abort();
+    await printed(program, new RegExp(`${name} ended`));
+  }
+  assert.doesNotMatch(program.printed(), /error/i);
+}
+
 for (const runtime of ["node", "bun", "deno"] as const)
   test(runtime, async () => {
     const file = join(folder, `${runtime}.mjs`);
@@ -83,12 +110,7 @@ for (const runtime of ["node", "bun", "deno"] as const)
     await printed(program, /started/);
     assert.equal(await (await fetch(`${url}/address`)).json(), "127.0.0.1");
 
-    const leaving = new AbortController();
-    const endless = await fetch(`${url}/endless`, { signal: leaving.signal });
-    await endless.body!.getReader().read();
-    leaving.abort();
-    await printed(program, /endless ended/);
-
+    await leave(program);
     const silent = await fetch(`${url}/silent`, { headers: { accept: "text/event-stream" } });
     assert.equal(silent.headers.get("content-type"), "text/event-stream");
     await silent.body!.cancel();
@@ -105,3 +127,34 @@ for (const runtime of ["node", "bun", "deno"] as const)
     assert.equal(await status, 0, program.printed());
     assert.match(program.printed(), /stopped/);
   });
+
+test("workerd", async () => {
+  const file = join(folder, "worker.mjs");
+  await waymark(folder, "build", "--app=app.ts", "--target=worker", `--out=${file}`);
+  const program = await serveWorker(file);
+  await leave(program);
+  await program.stop();
+});
+
+test("workerd: the first client leaves during the start", async () => {
+  writeFileSync(
+    join(folder, "slow.ts"),
+    `import { Application } from "@tollway/waymark";
+export const application = new Application({
+  async onStart() {
+    console.log("starting");
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  },
+});
+`,
+  );
+  const file = join(folder, "slow-worker.mjs");
+  await waymark(folder, "build", "--app=slow.ts", "--target=worker", `--out=${file}`);
+  const program = await serveWorker(file);
+  const first = connect(program.port, "127.0.0.1");
+  first.write("GET /address HTTP/1.1\r\nhost: localhost\r\n\r\n");
+  await printed(program, /starting/);
+  first.resetAndDestroy();
+  assert.equal((await fetch(`${program.url}/address`)).status, 204);
+  await program.stop();
+});

@@ -196,6 +196,34 @@ describe("fetch: no stream is left open", () => {
     await allClosed();
   });
 
+  test("a reader that cancels a silent stream aborts the signal, and is no error", async () => {
+    const waiting = Promise.withResolvers<void>();
+    const ended = Promise.withResolvers<unknown>();
+    class Silent extends Controller {
+      async *GET() {
+        try {
+          yield "first";
+          const left = once(this.signal, "abort");
+          waiting.resolve();
+          await left;
+        } finally {
+          ended.resolve(this.signal.reason);
+        }
+      }
+    }
+    const errors: unknown[] = [];
+    const silent = new Application({ controllers: { Silent }, log: (entry) => errors.push(entry) });
+    const reader = (await silent.fetch(new Request("http://localhost/silent"))).body!.getReader();
+    await reader.read();
+    const pending = reader.read();
+    await waiting.promise;
+    await reader.cancel();
+    assert.equal((await pending).done, true);
+    assert.equal(((await ended.promise) as Error).name, "AbortError");
+    await new Promise(setImmediate);
+    assert.deepEqual(errors, []);
+  });
+
   test("a request that is aborted before the stream exists", async () => {
     arrived = Promise.withResolvers();
     const abort = new AbortController();

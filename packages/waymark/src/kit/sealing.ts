@@ -83,15 +83,16 @@ function keysOf(
   usages: Parameters<typeof crypto.subtle.deriveKey>[4],
 ): () => Promise<readonly CryptoKey[]> {
   const given = typeof secrets === "function" ? undefined : listOf(secrets);
-  let keys: Promise<CryptoKey[]> | undefined;
+  let keys: readonly CryptoKey[] | undefined;
   const info = encoder.encode(`@tollway/waymark ${label}`);
   const derive = async (secret: string) => {
     const base = await crypto.subtle.importKey("raw", encoder.encode(secret), "HKDF", false, ["deriveKey"]);
     const hkdf = { name: "HKDF", hash: "SHA-256", salt: new Uint8Array(), info };
     return crypto.subtle.deriveKey(hkdf, base, algorithm, false, usages);
   };
-  return () => {
-    keys ??= Promise.all((given ?? listOf((secrets as () => SecretTexts)())).map(derive));
+  // In a worker, a promise of a request that has ended never settles. Requests therefore share keys and no promise.
+  return async () => {
+    keys ??= await Promise.all((given ?? listOf((secrets as () => SecretTexts)())).map(derive));
     return keys;
   };
 }

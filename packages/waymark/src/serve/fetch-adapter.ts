@@ -28,6 +28,7 @@ class FetchIncoming implements Incoming {
   readonly #request: Request;
   readonly #own: AbortSignal | undefined;
   readonly #authority: string;
+  #abort: AbortController | undefined = undefined;
 
   constructor(request: Request, { remoteAddress, signal }: Origin) {
     this.#request = request;
@@ -58,11 +59,28 @@ class FetchIncoming implements Incoming {
   }
 
   get signal(): AbortSignal {
-    return this.#own ?? this.#request.signal;
+    if (this.#abort === undefined) {
+      const own = new AbortController();
+      const client = this.#client;
+      if (client.aborted) own.abort(client.reason);
+      else client.addEventListener("abort", () => own.abort(client.reason), { once: true });
+      this.#abort = own;
+    }
+    return this.#abort.signal;
   }
 
   get gone(): boolean {
-    return this.signal.aborted;
+    return this.#client.aborted;
+  }
+
+  /** Aborts the signal. Deno and workers cancel the body of an answer when its client leaves. */
+  leave(): void {
+    void this.signal;
+    this.#abort!.abort(new DOMException("the client has left", "AbortError"));
+  }
+
+  get #client(): AbortSignal {
+    return this.#own ?? this.#request.signal;
   }
 
   async read(limit: number): Promise<Uint8Array> {
@@ -118,7 +136,7 @@ export async function fetchAdapter(
 /** Without `encodeBody`, a worker compresses a body whose headers say that it is compressed. */
 function responseOf(
   { status, headers, body }: Answer,
-  incoming: Incoming,
+  incoming: FetchIncoming,
   report: Report,
   headWaits = false,
 ): Response {

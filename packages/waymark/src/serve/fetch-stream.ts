@@ -1,5 +1,12 @@
 import { endStream, type StreamBody } from "../http/answer.ts";
-import type { Incoming } from "../http/incoming.ts";
+
+/** The request of a streamed answer. */
+interface Client {
+  /** Aborts when the client goes away. */
+  readonly signal: AbortSignal;
+  /** Aborts the signal. */
+  leave(): void;
+}
 
 interface SentStream {
   /** Logs an error that occurs after the answer has begun. */
@@ -13,10 +20,10 @@ interface SentStream {
 /** The body of an answer as a stream. It ends when its reader cancels or the client goes away. */
 export function streamOf(
   body: StreamBody,
-  incoming: Incoming,
+  client: Client,
   { report, length, opening }: SentStream,
 ): ReadableStream<Uint8Array> {
-  return sized(unsized(body, incoming, report, opening), length);
+  return sized(unsized(body, client, report, opening), length);
 }
 
 /** A worker sends a stream in chunks, without its length, unless the length is that of the stream. */
@@ -30,10 +37,11 @@ function sized(stream: ReadableStream<Uint8Array>, length: string | undefined): 
 
 function unsized(
   body: StreamBody,
-  { signal }: Incoming,
+  client: Client,
   report: SentStream["report"],
   opening: SentStream["opening"],
 ): ReadableStream<Uint8Array> {
+  const { signal } = client;
   const iterator = body[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
   let isFirst = true;
@@ -67,6 +75,8 @@ function unsized(
     },
     async cancel() {
       signal.removeEventListener("abort", left);
+      // A source that waits for the signal ends, and a pending `pull` finds that nobody reads.
+      client.leave();
       await endStream(body);
     },
   });

@@ -1,10 +1,16 @@
 import { fetchAdapter } from "../fetch-adapter.ts";
-import type { RequestHandler } from "../handler.ts";
+import type { Lifecycle, RequestHandler } from "../handler.ts";
+
+/** What a worker knows of one request besides the request. */
+interface Context {
+  /** Keeps the request's promises alive after its client has left. */
+  waitUntil(promise: Promise<unknown>): void;
+}
 
 /** The module of a worker: `export default worker(application)`. */
 export interface Worker {
   /** Answers one request. */
-  fetch(request: Request): Promise<Response>;
+  fetch(request: Request, env?: unknown, context?: Context): Promise<Response>;
 }
 
 /** Where `waymark build` finds the application of a module, to check it. */
@@ -20,13 +26,20 @@ export const APPLICATION: unique symbol = Symbol.for("@tollway/waymark.applicati
  * export default worker(new Application({ controllers: {} }));
  * ```
  */
-export function worker(application: RequestHandler): Worker {
+export function worker(application: RequestHandler & Pick<Lifecycle, "ready">): Worker {
+  let hasStarted = false;
   const made: Worker = {
-    // Only Cloudflare's servers set the header: they remove a caller's own.
-    fetch: (request) =>
-      fetchAdapter(application, request, {
-        remoteAddress: request.headers.get("cf-connecting-ip") ?? undefined,
-      }),
+    fetch(request, _env, context) {
+      if (!hasStarted) {
+        hasStarted = true;
+        // Without this, a start never ends if the client of the first request leaves, and every later request waits.
+        const started = application.ready().catch(() => undefined);
+        context?.waitUntil(started);
+      }
+      // Only Cloudflare's servers set the header: they remove a caller's own.
+      const remoteAddress = request.headers.get("cf-connecting-ip") ?? undefined;
+      return fetchAdapter(application, request, { remoteAddress });
+    },
   };
   return Object.defineProperty(made, APPLICATION, { value: application });
 }

@@ -12,7 +12,7 @@ export const diagnosticCodes = {
   },
   "compiler-failed": {
     severity: "error",
-    meaning: "The rules could not be compiled, for example because the memory was not sufficient.",
+    meaning: "The rules could not be compiled, for example because memory ran out.",
   },
   "yaml-syntax": { severity: "error", meaning: "The file is not valid YAML." },
   "invalid-utf8": { severity: "error", meaning: "The file is not valid UTF-8." },

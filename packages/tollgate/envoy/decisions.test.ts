@@ -42,6 +42,12 @@ const stores: Readonly<Record<string, (using: AsyncDisposableStack) => Promise<R
   }),
 };
 
+/** The blocks of YAML on a page of the manual: their files, if they have one, and their texts. */
+function blocksOf(page: string): RegExpExecArray[] {
+  const text = readFileSync(new URL(`../../../docs/${page}.md`, import.meta.url), "utf8");
+  return [...text.matchAll(/^```yaml(?: file=(\S+))?\n([\s\S]*?)^```$/gm)];
+}
+
 for (const [store, open] of Object.entries(stores))
   describe(`behind Envoy, counters in ${store}`, () => {
     const using = new AsyncDisposableStack();
@@ -61,14 +67,13 @@ for (const [store, open] of Object.entries(stores))
       });
   });
 
-describe("docs/getting-started.md", () => {
-  const page = readFileSync(new URL("../../../docs/getting-started.md", import.meta.url), "utf8");
-  const blocks = [...page.matchAll(/^```yaml(?: file=(\S+))?\n([\s\S]*?)^```$/gm)];
-  const rules = blocks.find(([, file]) => file !== undefined)![2]!;
+describe("docs/envoy.md, with the rules of docs/getting-started.md", () => {
+  const rules = blocksOf("getting-started").find(([, file]) => file !== undefined)![2]!;
   const recipe = (grpc: string) => {
-    const parts = blocks.filter(([, file]) => file === undefined).map(([, , text]) => load(text!) as object);
+    const parts = blocksOf("envoy").map(([, , text]) => load(text!) as Partial<Recipe>);
     const [host, port] = grpc.split(":");
-    const text = JSON.stringify(Object.assign({}, ...parts))
+    const { clusters, http_filters, rate_limits } = Object.assign({}, ...parts) as Partial<Recipe>;
+    const text = JSON.stringify({ clusters, http_filters, rate_limits })
       .replace('"address":"localhost","port_value":8081', `"address":"${host}","port_value":${port}`)
       // A busy machine must not turn a decision into an error.
       .replace('"timeout":"0.25s"', '"timeout":"60s"');

@@ -6,7 +6,7 @@ import type { H2specResult } from "./h2spec.ts";
 
 const marks = ["<!-- conformance: begin -->", "<!-- conformance: end -->"] as const;
 
-const NOTES = "What a client cannot do, and how it did otherwise what it did:";
+const NOTES = "Notes on what a client does not support or does differently:";
 
 /** Reasons and remarks, numbered from 1 in the order in which the table mentions them. */
 class Notes {

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { installPacked } from "./support/packed.ts";
-import { blocksOf } from "./support/pages.ts";
+import { blocksOf, quotes } from "./support/pages.ts";
 import { Reader } from "./support/reader.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../..", import.meta.url));
@@ -16,6 +16,14 @@ const folder = await installPacked("waymark");
 
 test("the manual has its pages", () => {
   assert.ok(pages.length >= 15, pages.join());
+});
+
+test("a quote is lines of the file that follow each other", () => {
+  const source = "class A {\n  b() {\n    c();\n\n    d();\n  }\n}\n";
+  for (const quote of ["  b() {\n    c();\n", "b() {\n  c();\n", "c();\n\nd();\n"])
+    assert.ok(quotes(source, quote), quote);
+  for (const quote of ["b() {\n  d();\n", "b() {\nc();\n", "b()\n", "() {\n"])
+    assert.ok(!quotes(source, quote), quote);
 });
 
 for (const page of pages) {

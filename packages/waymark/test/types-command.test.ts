@@ -8,6 +8,7 @@ import { Application } from "@tollway/waymark";
 import { client, type Table } from "@tollway/waymark/client";
 import { clientTable } from "../src/declarations/client-table.ts";
 import { routeTree } from "../src/declarations/route-tree.ts";
+import { standaloneText } from "../src/declarations/standalone.ts";
 import type { Api } from "./fixtures/client/api.d.ts";
 import { Project } from "./support/project.ts";
 
@@ -216,6 +217,16 @@ test("the table replaces the general rule in the cases where it is wrong", async
   const texts: string[] = [];
   for await (const text of await api.stream_forms.texts.GET()) texts.push(text);
   assert.equal(texts.join(""), "one two");
+});
+
+test("neither the table nor a standalone file has the OpenAPI document and its page", async () => {
+  const options = { controllerPrefix: "controllers", directory: FIXTURE };
+  const trees = [];
+  for (const openapi of [false, { path: "/api.json", page: "/viewer" }])
+    trees.push(routeTree(await new Application({ ...options, openapi }).describe()));
+  const [without, both] = trees;
+  assert.deepEqual(clientTable(both!), clientTable(without!));
+  assert.equal(standaloneText(both!), standaloneText(without!));
 });
 
 test("a watched server keeps both files up to date", async () => {

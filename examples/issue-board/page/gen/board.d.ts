@@ -45,9 +45,6 @@ export interface Api {
     /** Signs up, and logs in. */
     POST(keywords: { name: string; password: string }): { id: number; name: string } | Problem<409, { code: "NAME_TAKEN" }>;
   };
-  readonly "openapi.json": {
-    GET(): unknown;
-  };
 }
 /** A problem that a method returns. */
 type Problem<Status extends number, Members> = {

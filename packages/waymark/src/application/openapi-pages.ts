@@ -2,6 +2,7 @@ import { Controller, type ControllerClass } from "../controller/controller.ts";
 import { HttpError } from "../http/http-error.ts";
 import { openApiDocument } from "../openapi/document.ts";
 import type { OpenApiDocument } from "../openapi/document-types.ts";
+import { isOpenApiPage } from "../routing/added-pages.ts";
 import type { ModuleEntry, SignatureOf } from "../routing/build-routes.ts";
 import type { FoundClass } from "../routing/classes.ts";
 import type { Routes } from "../routing/routes.ts";
@@ -47,7 +48,7 @@ export function openApiPages(
     classes,
     signatureOf: ({ name }, verb) => signature(verb, name === "openapi.page"),
     describe(routes) {
-      const described = routes.classes.filter(({ name }) => !name.startsWith("openapi."));
+      const described = routes.classes.filter((route) => !isOpenApiPage(route));
       text = JSON.stringify(documentOf({ classes: described }, options, platform));
     },
   };

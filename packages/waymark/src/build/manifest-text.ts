@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, relative, sep } from "node:path";
+import { isOpenApiPage } from "../routing/added-pages.ts";
 import type { FoundModule } from "../routing/discover.ts";
 import type { RouteClass, RouteModule } from "../routing/routes.ts";
 import { hashOf } from "../routing/stale-manifest.ts";
@@ -105,7 +106,7 @@ function classesOf({ classes, fallback }: RouteModule): Signatures {
   };
   if (fallback !== undefined) add(fallback);
   // The pages of the OpenAPI document come with its option.
-  const own = [...classes.values()].filter(({ name }) => !name.startsWith("openapi."));
+  const own = [...classes.values()].filter((route) => !isOpenApiPage(route));
   for (const route of own) if (!Object.hasOwn(signatures, route.name)) add(route);
   return signatures;
 }

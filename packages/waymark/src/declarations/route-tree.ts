@@ -1,6 +1,7 @@
+import { isOpenApiPage } from "../routing/added-pages.ts";
 import type { RouteClass, RouteModule, Routes } from "../routing/routes.ts";
 
-/** The classes of an application by the properties that lead to them. */
+/** The controllers of an application by the properties that lead to them. */
 export interface RouteNode {
   readonly route: RouteClass | undefined;
   readonly children: ReadonlyMap<string, RouteNode>;
@@ -20,7 +21,7 @@ export function routeTree({ roots }: Pick<Routes, "roots">): RouteNode {
 
 function addModule(node: Building, { children, classes, fallback }: RouteModule): void {
   for (const [segment, child] of children) addModule(childOf(node, segment), child);
-  for (const [segment, route] of classes) addClass(childOf(node, segment), route);
+  for (const [segment, route] of classes) if (!isOpenApiPage(route)) addClass(childOf(node, segment), route);
   node.route ??= fallback;
 }
 

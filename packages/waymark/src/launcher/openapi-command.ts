@@ -2,6 +2,7 @@ import { writeFileSync } from "node:fs";
 import { nodePlatform } from "../application/node/node-platform.ts";
 import { documentOf } from "../application/openapi-pages.ts";
 import type { ApplicationOptions } from "../application/options.ts";
+import { isOpenApiPage } from "../routing/added-pages.ts";
 import type { Arguments } from "./arguments.ts";
 import { applicationOf } from "./load-application.ts";
 
@@ -9,7 +10,7 @@ import { applicationOf } from "./load-application.ts";
 export async function openapi(args: Arguments): Promise<number> {
   const application = await applicationOf(args);
   const routes = await application.describe();
-  const described = routes.classes.filter(({ name }) => !name.startsWith("openapi."));
+  const described = routes.classes.filter((route) => !isOpenApiPage(route));
   const { openapi: own } = application.options;
   const options: ApplicationOptions =
     args.spec === undefined

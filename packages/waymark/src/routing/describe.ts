@@ -1,5 +1,6 @@
 import { relative } from "node:path";
 import type { MethodSignature, Parameter, TypeNode } from "../signature/model/signature.ts";
+import { isOpenApiPage } from "./added-pages.ts";
 import type { RouteClass, Routes } from "./routes.ts";
 
 /** One line of the table of routes. */
@@ -36,8 +37,8 @@ function compare(one: string, other: string): number {
   return one < other ? -1 : 1;
 }
 
-function withoutSource({ module, name }: RouteClass): string {
-  return name.startsWith("openapi.") ? "the option openapi" : `${module}:${name}`;
+function withoutSource(route: RouteClass): string {
+  return isOpenApiPage(route) ? "the option openapi" : `${route.module}:${route.name}`;
 }
 
 function placeOf({ location }: MethodSignature, directory: string, otherwise: string): string {

@@ -350,12 +350,14 @@ suite("forms", () => {
   });
   test("text instead of a file is a fault", () => {
     assert.deepEqual(faultsOf(bind("File", ["it", "x"])), [
-      "400 body.it must be a file (multipart/form-data)",
+      "400 body.it must be a file in a multipart/form-data form, got text",
     ]);
   });
   test("JSON instead of a file is a fault", () => {
     const result = binderOf("POST({ it }: { it: Uint8Array })").bind(input("", json({ it: "x" })));
-    assert.deepEqual(faultsOf(result), ["400 body.it must be a file (multipart/form-data), got a string"]);
+    assert.deepEqual(faultsOf(result), [
+      "400 body.it must be a file in a multipart/form-data form, got a string",
+    ]);
   });
 });
 

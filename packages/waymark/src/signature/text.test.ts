@@ -234,7 +234,7 @@ const QUERIES: readonly (readonly [type: string, query: string, expected: unknow
   ["it: { x: unknown }", 'it={"x":{"__proto__":1}}', ["400 query.it must be an object, written as JSON"]],
   ["it: unknown", "it=1", { it: "1" }],
   ["it: unknown", "it=1&it=2", { it: ["1", "2"] }],
-  ["it: File", "it=1", ["400 query.it must be a file (multipart/form-data)"]],
+  ["it: File", "it=1", ["400 query.it must be a file in a multipart/form-data form, got text"]],
   ["[name: string]: string", "a=1&b=2", { a: "1", b: "2" }],
   ["[name: string]: number", "a=1&b=x", ["400 query.b must be a number"]],
   ["it: number; [name: string]: string | number", "it=1&b=x", { it: 1, b: "x" }],

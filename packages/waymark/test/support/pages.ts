@@ -1,8 +1,8 @@
 /** Parses the manual's code blocks for tests. */
 
 /**
- * A fenced block. `ts controllers.ts` is a file, `ts run` a program, and `console` contains commands with their
- * output.
+ * A fenced block. `ts controllers.ts` is a file, `ts file=examples/...` quotes a file of the repository, `ts run` is a
+ * program, and `console` contains commands with their output.
  */
 export interface Block {
   readonly line: number;
@@ -42,6 +42,14 @@ export function commandsOf({ text, line }: Block): Command[] {
     else last?.output.push(each);
   }
   return commands;
+}
+
+/** True if the source contains the lines of a quote, without their common indentation. */
+export function quotes(source: string, quote: string): boolean {
+  return ["", "  ", "    ", "      "].some((indent) => {
+    const indented = quote.replaceAll(/^(?=.)/gm, indent);
+    return `\n${source}`.includes(`\n${indented}`);
+  });
 }
 
 function escaped(text: string): string {

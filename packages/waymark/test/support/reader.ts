@@ -15,7 +15,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { scaled } from "../../../../tools/time-scale.ts";
 import { temporaryFolder, userEnvironment } from "./packed.ts";
-import { type Block, type Command, commandsOf, prints } from "./pages.ts";
+import { type Block, type Command, commandsOf, prints, quotes } from "./pages.ts";
 import { Project, type Serving } from "./project.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../../..", import.meta.url));
@@ -51,6 +51,9 @@ export class Reader {
   async read(block: Block): Promise<void> {
     if (block.info === "elsewhere") {
       // Code of another framework, or of a package that the tests do not install.
+    } else if (block.info.startsWith("file=")) {
+      const file = block.info.slice("file=".length);
+      assert.ok(quotes(readFileSync(join(REPOSITORY, file), "utf8"), block.text), `${file} has other lines`);
     } else if (block.language === "console" && block.info !== "") {
       // The suite of the runtimes runs the commands of another runtime.
     } else if (block.language === "console") {

@@ -131,7 +131,7 @@ export function scalarConverter(parts: ScalarParts): Converter {
     const result = text(value);
     if (result !== INVALID) return result;
     const reason = problem?.(value, true);
-    return reject(notes, reason ?? `must be ${expected}`, reason !== undefined);
+    return reject(notes, reason ?? `must be ${expected}${file ? ", got text" : ""}`, reason !== undefined);
   };
   const fromFile = (value: UploadedFile, notes: Note[]): unknown =>
     file ? file(value) : reject(notes, `must be ${expected}, got a file`);

@@ -5,7 +5,7 @@ function upload(expected: string, make: (file: UploadedFile) => unknown): Conver
   return scalarConverter({ expected, rank: RANK.file, text: () => INVALID, json: () => INVALID, file: make });
 }
 
-const EXPECTED = "a file (multipart/form-data)";
+const EXPECTED = "a file in a multipart/form-data form";
 
 export const fileConverter = upload(
   EXPECTED,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { command, installPacked } from "../test/support/packed.ts";
-import { requestOf } from "../test/table/case.ts";
+import { type CaseAnswer, requestOf } from "../test/table/case.ts";
 import { cases } from "../test/table/cases.ts";
 import { checkAnswer } from "../test/table/check.ts";
 import { socketDriver } from "../test/table/drivers.ts";
@@ -51,6 +51,12 @@ async function bundle(target: string, ...options: string[]): Promise<string> {
   return file;
 }
 
+/** On Bun, an event stream that has no event yet begins with a comment, because the head waits for the first byte. */
+function withoutOpening(answer: CaseAnswer): CaseAnswer {
+  const text = Buffer.from(answer.body).toString("latin1");
+  return text.startsWith(":\n\n") ? { ...answer, body: answer.body.subarray(3) } : answer;
+}
+
 for (const [way, serve] of Object.entries(WAYS)) {
   const name = way.split(",")[0] as "node" | "bun" | "deno" | "workerd";
   test(way, async (context) => {
@@ -60,7 +66,8 @@ for (const [way, serve] of Object.entries(WAYS)) {
       if (row.except?.[name] !== undefined) continue;
       await context.test(row.name, async () => {
         try {
-          checkAnswer(row, await drive(requestOf(row)));
+          const answer = await drive(requestOf(row));
+          checkAnswer(row, name === "bun" ? withoutOpening(answer) : answer);
         } catch (error) {
           throw new Error(`${(error as Error).message}\n${program.printed()}`, { cause: error });
         }

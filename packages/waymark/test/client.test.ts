@@ -1,6 +1,9 @@
 import assert from "node:assert/strict";
 import { after, before, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 import { Application } from "@tollway/waymark";
 import { client } from "@tollway/waymark/client";
@@ -50,6 +53,29 @@ test("the end of a loop over a stream ends the response", async () => {
   for await (const { n } of await api.stream_forms.endless.GET()) if (n === 2) break;
   await Endless.left.promise;
 });
+
+/** Collects garbage. The flag has no effect on code that is compiled already. */
+async function collectGarbage(): Promise<void> {
+  setFlagsFromString("--expose-gc");
+  const gc = runInNewContext("gc") as () => void;
+  for (let time = 0; time < 5; time++) {
+    await setImmediate();
+    gc();
+  }
+}
+
+for (const retries of [0, 2])
+  test(`a signal aborts a stream whose request was garbage-collected, ${retries} retries`, async () => {
+    const api = client<Api>(url, { retries });
+    const reason = new Error("enough");
+    const controller = new AbortController();
+    const stream = await api.stream_forms.endless.GET.with({ signal: controller.signal })();
+    const items = stream[Symbol.asyncIterator]();
+    assert.equal((await items.next()).done, false);
+    await collectGarbage();
+    controller.abort(reason);
+    await assert.rejects(items.next(), reason);
+  });
 
 test("a part of a client can be awaited without a request", async () => {
   const books = await client<Api>("http://localhost", { fetch: application.fetch }).books;

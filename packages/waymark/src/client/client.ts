@@ -134,5 +134,5 @@ async function respond(target: Target, args: readonly unknown[], call: string): 
     ...(sent instanceof ReadableStream && { duplex: "half" }),
   } as RequestInit);
   const retries = sent instanceof ReadableStream ? 0 : (own.retries ?? options.retries);
-  return send(request, options.fetch ?? ((each) => fetch(each)), retries);
+  return send(request, options.fetch ?? ((each) => fetch(each)), signals.length > 0, retries);
 }

@@ -7,10 +7,17 @@ const PASSING = new Set([429, 502, 503, 504]);
 const FIRST_DELAY_MS = 100;
 const LONGEST_MS = 10_000;
 
-/** Sends a request, and sends it again as the options say. */
+/**
+ * The requests of bodies that a signal may abort. Node forgets the signal of a request that was garbage-collected, and the
+ * abort of a stream that is read for long would be lost.
+ */
+const REQUESTS = new WeakMap<ReadableStream, readonly Request[]>();
+
+/** Sends a request, and sends it again as the options say. `isAbortable` says whether the caller has a signal. */
 export async function send(
   request: Request,
   fetch: (request: Request) => Promise<Response>,
+  isAbortable: boolean,
   retries: number | RetryOptions = 0,
 ): Promise<Response> {
   const {
@@ -22,9 +29,16 @@ export async function send(
   for (let attempt = 0; ; attempt++) {
     let wait: number;
     // A request's body can be sent once, so the last attempt takes the request itself.
-    const sent = attempt < attempts ? request.clone() : request;
+    // A clone alone would lose its signal in the same way.
+    const sent =
+      attempt < attempts
+        ? isAbortable
+          ? new Request(request.clone(), { signal: request.signal })
+          : request.clone()
+        : request;
     try {
       const response = await fetch(sent);
+      if (isAbortable && response.body !== null) REQUESTS.set(response.body, [request, sent]);
       if (attempt >= attempts || !PASSING.has(response.status)) return response;
       wait = retryAfter(response.headers.get("retry-after")) ?? backoff(attempt, longest);
       if (wait > longest) return response;

@@ -43,10 +43,10 @@ export function callChecks(connect: () => Client<Api>): Check[] {
       note: "n",
     });
     assert.equal(await api.echo.PATCH.with({ body: "raw é" })(), "raw é");
-    const raw = await api.raw.PUT.with({ body: new Blob(["{}"], { type: "text/css" }) })("a", {
+    const raw = await api.raw.PUT.with({ body: new Blob(["{}"], { type: "application/x-rules" }) })("a", {
       tags: ["b", "c&"],
     });
-    assert.deepEqual(raw, { name: "a", tags: ["b", "c&"], text: "{}", type: "text/css" });
+    assert.deepEqual(raw, { name: "a", tags: ["b", "c&"], text: "{}", type: "application/x-rules" });
   });
 
   test("reads values, streams, events, text and bytes", async () => {

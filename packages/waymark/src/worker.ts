@@ -1,3 +1,3 @@
 /** `@tollway/waymark/worker`: an application as the module of a Cloudflare worker. */
-export type { Worker } from "./serve/worker/worker.ts";
+export type { Worker, WorkerContext } from "./serve/worker/worker.ts";
 export { worker } from "./serve/worker/worker.ts";

@@ -2,7 +2,7 @@ import { fetchAdapter } from "../fetch-adapter.ts";
 import type { Lifecycle, RequestHandler } from "../handler.ts";
 
 /** What a worker knows of one request besides the request. */
-interface Context {
+export interface WorkerContext {
   /** Keeps the request's promises alive after its client has left. */
   waitUntil(promise: Promise<unknown>): void;
 }
@@ -10,7 +10,7 @@ interface Context {
 /** The module of a worker: `export default worker(application)`. */
 export interface Worker {
   /** Answers one request. */
-  fetch(request: Request, env?: unknown, context?: Context): Promise<Response>;
+  fetch(request: Request, env?: unknown, context?: WorkerContext): Promise<Response>;
 }
 
 /** Where `waymark build` finds the application of a module, to check it. */

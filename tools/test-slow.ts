@@ -4,6 +4,8 @@
  *   npm run test:slow                        the test files that use timers or clocks, or helpers that wait
  *   npm run test:slow -- packages/waymark    the files under a path
  *   npm run test:slow -- --times 5 PATH...   several runs, stops at the first failure
+ *   npm run test:slow -- --minutes 8         starts no file after 8 minutes; begins with another file each day
+ *   npm run test:slow -- --retry             runs files that failed once more, and names them at the end
  *   npm run test:slow -- --verbose           also prints the tests that pass
  *
  * A test that passes here does not depend on the speed of the machine. Needs `taskset` (Linux, util-linux).
@@ -11,11 +13,12 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { globSync } from "node:fs";
 import { parseArgs } from "node:util";
+import { boundedRun, rotated } from "./bounded-run.ts";
 import { timingFiles } from "./timing-files.ts";
 
 const BUSY_LOOPS = 4;
-/** Ten times the usual limit, because a test gets about a tenth of the CPU of two idle cores. */
-const TEST_TIMEOUT_MS = 2_400_000;
+/** Four times the usual limit, because a test shares its core with four busy loops. A test that hangs must end, too. */
+const TEST_TIMEOUT_MS = 960_000;
 
 /** Tests whose time goes into npm, builds and the start of other servers. `npm test` runs them. */
 const BUILDS = [
@@ -53,7 +56,7 @@ function startBusyLoop(core: string): ChildProcess {
   });
 }
 
-function runTests(core: string, files: string[]): Promise<number> {
+function runTests(core: string, files: readonly string[]): Promise<number> {
   const child = spawn("taskset", ["-c", core, process.execPath, "tools/test.ts", ...options, ...files], {
     stdio: "inherit",
     env: { ...process.env, TEST_TIMEOUT_MS: String(TEST_TIMEOUT_MS) },
@@ -64,23 +67,41 @@ function runTests(core: string, files: string[]): Promise<number> {
 const { values, positionals } = parseArgs({
   options: {
     times: { type: "string", default: "1" },
+    minutes: { type: "string" },
+    retry: { type: "boolean", default: false },
     list: { type: "boolean", default: false },
     verbose: { type: "boolean", default: false },
   },
   allowPositionals: true,
 });
-const files = positionals.length > 0 ? positionals : timingProneFiles();
+const all = positionals.length > 0 ? positionals : timingProneFiles();
 if (values.list) {
-  console.log(files.join("\n"));
+  console.log(all.join("\n"));
   process.exit(0);
 }
+const isBounded = values.minutes !== undefined;
+const files = isBounded ? rotated(all, new Date()) : all;
+const budgetMs = isBounded ? Number(values.minutes) * 60_000 : Number.POSITIVE_INFINITY;
 const options = values.verbose ? ["--verbose"] : [];
 const core = oneCore();
 const loops = Array.from({ length: BUSY_LOOPS }, () => startBusyLoop(core));
 let status = 0;
 for (let run = 1; run <= Number(values.times) && status === 0; run++) {
   console.error(`run ${run} of ${values.times}: core ${core}, ${BUSY_LOOPS} busy loops`);
-  status = await runTests(core, files);
+  const result = await boundedRun(files, {
+    run: (group) => runTests(core, group),
+    budgetMs,
+    retry: values.retry,
+    // One call of the test runner if nothing can end the run or repeat a part of it.
+    groupSize: isBounded || values.retry ? 4 : files.length,
+  });
+  status = result.status;
+  const ran = files.length - result.left.length;
+  console.error(
+    `${ran} of ${files.length} test files ran${result.left.length > 0 ? `, from ${files[0]} to ${files[ran - 1]}` : ""}`,
+  );
+  for (const group of result.repeated)
+    console.error(`failed once, and passed when they ran again: ${group.join(" ")}`);
 }
 for (const loop of loops) loop.kill();
 process.exitCode = status;

@@ -8,6 +8,7 @@ import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import type { SampledDecision } from "../../src/observe/decision-log/decision-feed.ts";
+import { until } from "../counters/kvstore-support.ts";
 import { descriptor, GrpcCaller, request } from "../grpc-caller.ts";
 import { bareEnvironment, type RunningTollgate, startTollgate, watchTollgate } from "../tollgate.ts";
 
@@ -205,12 +206,21 @@ describe("the log of decisions", () => {
     try {
       child.stdout.pause();
       for (let call = 0; call < 300; call++) await caller.ask(request("shop", ...wide));
-      const page = await fetch(`http://${tollgate.debug}/stats?filter=decision_log`);
-      const dropped = Number(/^ratelimit\.decision_log\.dropped: (\d+)$/m.exec(await page.text())![1]);
-      assert.ok(dropped > 0 && dropped < 300, `${dropped} of 300 lines are dropped`);
+      // The log drops lines some time after their decisions.
+      let dropped = 0;
+      const readDropped = async () => {
+        const page = await fetch(`http://${tollgate.debug}/stats?filter=decision_log`);
+        dropped = Number(/^ratelimit\.decision_log\.dropped: (\d+)$/m.exec(await page.text())![1]);
+        return dropped;
+      };
+      await until("a dropped line", async () => (await readDropped()) > 0);
       child.stdout.resume();
       // A stop waits two seconds for the reader, which a slow machine exceeds.
-      while (tollgate.output.length < 300 - dropped) await new Promise((resolve) => setTimeout(resolve, 10));
+      await until(
+        "each line is read or dropped",
+        async () => tollgate.output.length + (await readDropped()) === 300,
+      );
+      assert.ok(dropped < 300, `${dropped} of 300 lines are dropped`);
       await tollgate.stop();
       assert.equal(linesOf(tollgate.output.join("\n")).length, 300 - dropped);
     } finally {

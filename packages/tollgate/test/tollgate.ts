@@ -4,6 +4,7 @@ import { cp, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { after } from "node:test";
 import { fileURLToPath } from "node:url";
 
 /** A real Tollgate process, with settings in the environment and rules in files. */
@@ -48,6 +49,14 @@ export const bareEnvironment: Readonly<Record<string, string>> = {
   NO_COLOR: "1",
 };
 
+/** The processes that {@link startTollgate} started. */
+const running = new Set<RunningTollgate>();
+// A test that fails may not reach its stop. The file would then wait for the process until its time is over.
+if (process.env.NODE_TEST_CONTEXT !== undefined)
+  after(async () => {
+    for (const tollgate of running) await tollgate.stop("SIGKILL");
+  });
+
 export async function startTollgate(options: TollgateOptions = {}): Promise<RunningTollgate> {
   const root = await mkdtemp(join(tmpdir(), "tollgate-test-"));
   const config = join(root, "config");
@@ -73,6 +82,8 @@ export async function startTollgate(options: TollgateOptions = {}): Promise<Runn
     stdio: ["ignore", "pipe", "pipe"],
   });
   const process_ = new Watched(child, root);
+  running.add(process_);
+  void process_.ended.then(() => running.delete(process_));
   try {
     const last = options.env?.HTTP_ENABLED === "false" ? /Listening for gRPC on/ : /Listening for HTTP on/;
     if (!options.unopened) await process_.logged(last);

@@ -5,13 +5,9 @@
  */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { message } from "../support/decision.ts";
-import { median, table } from "../support/figures.ts";
-import { framedFile, h2load } from "../support/h2load.ts";
-import { startTollgate } from "../support/tollgate.ts";
 import { accuracyTable } from "./accuracy.ts";
+import { callsTable } from "./calls.ts";
 import { embeddedTable } from "./embedded.ts";
-import { measured } from "./measured.ts";
 import { overRedis } from "./over-redis.ts";
 import { passedSvg } from "./passed-svg.ts";
 import { algorithms, LIMIT, passed, SECONDS } from "./traffic.ts";
@@ -25,37 +21,13 @@ export async function main(args: string[]): Promise<void> {
     `admitted of asked, and the most within any ${SECONDS} s; the limit is ${LIMIT} in ${SECONDS} s\n\n${accuracyTable()}`,
   );
   console.log(`\n${embeddedTable(ROUNDS)}`);
-  await calls();
+  console.log(
+    `\nCPU of the service for a call, 1,000 keys in turn; in parentheses against a fixed window\n\n${await callsTable(ROUNDS)}`,
+  );
   for (const [title, figures] of await overRedis(5))
     console.log(
       `\nCPU of a decision over Redis, ${title}; in parentheses against a fixed window\n\n${figures}`,
     );
-}
-
-/** CPU of the service for a call, with rounds of all algorithms in turn. */
-async function calls(): Promise<void> {
-  const domains = measured.map(([, limits], index) => `  - { key: k${index}, ${limits} }`);
-  const server = await startTollgate({}, undefined, `domain: bench\ndescriptors:\n${domains.join("\n")}\n`);
-  try {
-    const shape = { connections: 8, streams: 50, calls: 60_000 };
-    const runs = measured.map(([name], index) => {
-      const file = framedFile(message(`k${index}=client-7`));
-      return { name, file, figures: [] as number[] };
-    });
-    for (let round = -1; round < ROUNDS; round++)
-      for (const { file, figures } of runs) {
-        const { cpuMicroseconds } = h2load(server.pid, server.url, file, shape);
-        if (round >= 0) figures.push(cpuMicroseconds);
-      }
-    const baseline = median(runs[0]!.figures);
-    const rows = runs.map(({ name, figures }) => {
-      const own = median(figures);
-      return [name, `${own.toFixed(2)} µs`, (own / baseline).toFixed(2)];
-    });
-    console.log(`\n${table(["algorithm", "CPU of a call", "against a fixed window"], rows)}`);
-  } finally {
-    await server.stop();
-  }
 }
 
 /** Above the limit for 30 s, a pause, and a burst on each side of a window's edge. */

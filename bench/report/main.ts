@@ -3,6 +3,7 @@
  * `--quick` makes fewer rounds and calls; only a full run should be committed. `PEER_GO_SERVICE` with the path of the Go
  * service's binary includes that service.
  */
+import { spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
@@ -19,6 +20,8 @@ import { rulesSection } from "./rules.ts";
 import type { Section } from "./section.ts";
 import { plotSvg } from "./svg.ts";
 
+/** The report needs half an hour. A program that is missing must not end it in the middle. */
+const programs = ["h2load", "wrk", "redis-server", "taskset"];
 const docs = join(import.meta.dirname, "..", "..", "docs");
 
 export async function main(args: string[]): Promise<void> {
@@ -26,6 +29,9 @@ export async function main(args: string[]): Promise<void> {
     args,
     options: { quick: { type: "boolean" }, out: { type: "string" } },
   });
+  const missing = programs.filter((name) => spawnSync("sh", ["-c", `command -v ${name}`]).status !== 0);
+  if (missing.length > 0)
+    throw new Error(`the report needs programs that are not installed: ${missing.join(", ")}`);
   const isQuick = values.quick ?? false;
   const folder = values.out ?? docs;
   const effort = { rounds: isQuick ? 1 : 3, calls: isQuick ? 50_000 : 120_000, redis: "" };

@@ -419,6 +419,14 @@ export const REFUSED: Readonly<Record<string, RefusedConstruct>> = {
     error: /:1:\d+: cannot read the type `Map<string, number>`: a request cannot carry a Map/,
   },
   "a function": { type: "{ it: () => void }", error: /a request cannot carry a function/ },
+  "a member of Object, by its name": {
+    type: "{ it: { [name: string]: unknown; a: Date }['toString'] }",
+    error: /a request cannot carry a function/,
+  },
+  "members of Object, by names that the compiler finds": {
+    type: "{ it: { [name: string]: unknown; a: Date }[keyof keyof [string, number?]] }",
+    error: /a request cannot carry a function/,
+  },
   "a method": { type: "{ run(): void }", error: /a request cannot carry a function/ },
   "a symbol": { type: "{ it: symbol }", error: /it is a symbol/ },
   "a class": {

@@ -42,7 +42,8 @@ export function indexedType(
   if (!names) return reader.fail(indexNode, scope, "it is not the name of a property");
   return unionOf(
     names.map((name) => {
-      const property = shape.properties.get(name) ?? shape.index;
+      // TypeScript finds the members of Object before those of an index signature.
+      const property = shape.properties.get(name) ?? (name in Object.prototype ? undefined : shape.index);
       if (!property) return reader.fail(indexNode, scope, `there is no property "${name}"`);
       const optional = shape.properties.get(name)?.optional ?? false;
       return optionalType({ type: property.read(), optional });

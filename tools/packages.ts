@@ -9,7 +9,7 @@ import { spawnSync } from "node:child_process";
 import { existsSync, globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { type Packed, packAll } from "./pack-all.ts";
+import { type Packed, packInto } from "./pack-all.ts";
 
 const TOOLS = {
   "@arethetypeswrong/cli": "0.18.5",
@@ -170,7 +170,7 @@ if (reason !== undefined) {
 }
 const root = mkdtempSync(join(tmpdir(), "tollway-packages-"));
 try {
-  const packed = await packAll(root);
+  const packed = await packInto(root);
   for (const { name, tarball } of packed) {
     run(["publint", "--strict", tarball], root);
     // attw checks entries, and this package has only a command.

@@ -17,7 +17,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { build } from "esbuild";
-import { packAll } from "./pack-all.ts";
+import { packInto } from "./pack-all.ts";
 
 const MiB = 1024 ** 2;
 const LIMIT = 350 * MiB;
@@ -85,7 +85,7 @@ const kilobytes = (bytes: number) => `${(bytes / 1000).toFixed(1)} kB`;
 const folder = mkdtempSync(join(tmpdir(), "tollway-size-"));
 try {
   line("package", "packed", "unpacked", "files");
-  for (const { name, size, unpackedSize, files } of await packAll(folder))
+  for (const { name, size, unpackedSize, files } of await packInto(folder))
     line(`@tollway/${name}`, kilobytes(size), kilobytes(unpackedSize), String(files));
   const bundle = await bundleWaymark();
   line("", "minified", "and gzipped");

@@ -6,12 +6,8 @@ import { cpSync, mkdirSync, readFileSync, symlinkSync, unlinkSync } from "node:f
 import { delimiter, dirname, join } from "node:path";
 import { after, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
-import {
-  command,
-  installPacked,
-  temporaryFolder,
-  userEnvironment,
-} from "../../waymark/test/support/packed.ts";
+import { userEnvironment } from "../../../tools/user-environment.ts";
+import { command, installPacked, temporaryFolder } from "../../waymark/test/support/packed.ts";
 
 const REPOSITORY = fileURLToPath(new URL("../../..", import.meta.url));
 const README = readFileSync(new URL("../README.md", import.meta.url), "utf8");

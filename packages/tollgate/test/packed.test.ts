@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { type Packed, packAll, published } from "../../../tools/pack-all.ts";
+import { type Packed, packInto, published } from "../../../tools/pack-all.ts";
 import { scaled } from "../../../tools/time-scale.ts";
 import { ALICE, adminAddress, adminEnv } from "./admin-support.ts";
 import { PageReader, type ReaderOptions } from "./page-reader.ts";
@@ -59,7 +59,7 @@ describe("the packed packages, in an empty folder", { timeout: scaled(200_000) }
     root = await mkdtemp(join(tmpdir(), "tollway-packed-"));
     folder = join(root, "user");
     await mkdir(folder);
-    await install(await packAll(root), folder);
+    await install(await packInto(root), folder);
     const bin = join(folder, "node_modules", ".bin");
     env = { ...bareEnvironment, PATH: `${bin}:${dirname(process.execPath)}:${process.env.PATH}` };
   });

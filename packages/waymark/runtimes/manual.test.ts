@@ -8,8 +8,9 @@ import { after, test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { userEnvironment } from "../../../tools/user-environment.ts";
 import { freePort } from "../test/support/free-port.ts";
-import { installPacked, userEnvironment } from "../test/support/packed.ts";
+import { installPacked } from "../test/support/packed.ts";
 import { blocksOf, type Command, commandsOf, prints } from "../test/support/pages.ts";
 import { linkBundler } from "./packed.ts";
 

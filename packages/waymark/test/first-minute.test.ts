@@ -4,8 +4,9 @@ import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { after, test } from "node:test";
+import { userEnvironment } from "../../../tools/user-environment.ts";
 import { CONTROLLERS, checkFirstMinute } from "./support/first-minute.ts";
-import { command, installPacked, userEnvironment } from "./support/packed.ts";
+import { command, installPacked } from "./support/packed.ts";
 
 test("the first minute works from the packed package, in an empty folder after npm init -y", async () => {
   const folder = await installPacked("waymark");

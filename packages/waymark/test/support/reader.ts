@@ -14,7 +14,8 @@ import { setTimeout as wait } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { scaled } from "../../../../tools/time-scale.ts";
-import { temporaryFolder, userEnvironment } from "./packed.ts";
+import { userEnvironment } from "../../../../tools/user-environment.ts";
+import { temporaryFolder } from "./packed.ts";
 import { type Block, type Command, commandsOf, prints, quotes } from "./pages.ts";
 import { Project, type Serving } from "./project.ts";
 

@@ -16,8 +16,24 @@ function heapUsed(): number {
   return process.memoryUsage().heapUsed;
 }
 
-/** An exporter that never completes an export, so that the queue fills. */
-const stuck: SpanExporter = { export: () => {}, shutdown: async () => {} };
+/** Completes no export before `release`, so that the queue fills. An unfinished export keeps the process for 30 s. */
+class StuckExporter implements SpanExporter {
+  readonly #waiting: (() => void)[] = [];
+  #isReleased = false;
+
+  export(_spans: unknown, done: (result: { code: number }) => void): void {
+    const complete = () => done({ code: 0 });
+    if (this.#isReleased) complete();
+    else this.#waiting.push(complete);
+  }
+
+  release(): void {
+    this.#isReleased = true;
+    for (const complete of this.#waiting.splice(0)) complete();
+  }
+
+  async shutdown(): Promise<void> {}
+}
 const CALLS = 500;
 const LONG = 200_000;
 /** Maximum bytes of one call: its two spans with their bounded texts. */
@@ -59,7 +75,7 @@ const cases: Readonly<Record<string, (tracing: OpenTelemetryTracing, call: numbe
 };
 
 for (const [name, make] of Object.entries(cases))
-  test(`spans that wait for their exporter keep no long text: ${name}`, () => {
+  test(`spans that wait for their exporter keep no long text: ${name}`, async () => {
     const log = createLogger({ level: "panic" });
     const options = {
       protocol: "http",
@@ -68,7 +84,8 @@ for (const [name, make] of Object.entries(cases))
       serviceInstanceId: "",
       log,
     } as const;
-    const tracing = new OpenTelemetryTracing(stuck, { ...options, samplingRate: 1 });
+    const exporter = new StuckExporter();
+    const tracing = new OpenTelemetryTracing(exporter, { ...options, samplingRate: 1 });
     make(tracing, 0);
     const before = heapUsed();
     for (let call = 0; call < CALLS; call++) make(tracing, call);
@@ -76,4 +93,6 @@ for (const [name, make] of Object.entries(cases))
     assert.ok(used < CALLS * CALL_BYTES, `${Math.round(used / CALLS)} bytes a call`);
     const attributes: TraceAttributes = { kept: "short", number: 1, flag: true };
     assert.doesNotThrow(() => tracing.startCall("name", () => undefined, attributes)!.end());
+    exporter.release();
+    await tracing.close(60_000);
   });

@@ -52,6 +52,7 @@ describe("kvstore: reservations", () => {
   reservationConformance("kvstore single", {
     makeStore: (t) => openVirtual(t, { url: redis.url }),
     makePeer: (t) => openVirtual(t, { url: redis.url }),
+    keepsOrder: true,
     runs: 40,
   });
   reservationConformance("kvstore sentinel", {
@@ -210,5 +211,62 @@ describe("kvstore: reservations", () => {
       ["rejected", "fulfilled", "rejected"],
     );
     assert.equal(await redis.command("GET", `${stem}bad`), "x");
+  });
+
+  for (const [suffix, command] of [
+    ["holds", ["SET", "x"]],
+    ["ends", ["SET", "x"]],
+    ["commits", ["LPUSH", "x"]],
+  ] as const)
+    test(`a key of another type instead of ${suffix} fails its own call only`, async (t) => {
+      const store = open(t);
+      const stem = stemOf(t);
+      const [good, bad] = ["good", "bad"].map((name) => [{ stem: `${stem}${name}:`, limit: 10 }]);
+      const [name, value] = command;
+      await redis.command(name, `{${stem}bad:}:${suffix}`, value);
+      const step = suffix === "commits" ? Step.COMMIT : Step.RESERVE;
+      const ends = await Promise.allSettled(
+        [good!, bad!, good!].map((limits) => settle(store, { step, limits, token: newToken() })),
+      );
+      assert.deepEqual(
+        ends.map(({ status }) => status),
+        ["fulfilled", "rejected", "fulfilled"],
+      );
+    });
+
+  test("a server that refuses writes fails all callers of a call, and holds nothing", async (t) => {
+    const store = open(t);
+    const stem = stemOf(t);
+    const steps = [Step.CHECK, Step.RESERVE, Step.RESERVE];
+    const ask = () =>
+      Promise.allSettled(
+        steps.map((step, index) =>
+          settle(store, { step, limits: [{ stem: `${stem}${index}:`, limit: 10 }], token: newToken() }),
+        ),
+      );
+    await ask();
+    await redis.command("CONFIG", "SET", "min-replicas-to-write", "1");
+    t.after(() => redis.command("CONFIG", "SET", "min-replicas-to-write", "0"));
+    for (const end of await ask()) {
+      assert.equal(end.status, "rejected");
+      assert.match(end.reason.message, /error reply of the store: NOREPLICAS/);
+    }
+    await redis.command("CONFIG", "SET", "min-replicas-to-write", "0");
+    const held = (await ask()).map((end) =>
+      end.status === "fulfilled" ? end.value.groups[0]!.limits[0]!.held : Number.NaN,
+    );
+    assert.deepEqual(held, [0, 2, 2]);
+  });
+
+  test("reservations of one batch have positions of their own, also in several calls of the script", async (t) => {
+    const store = open(t);
+    const limits = [{ stem: `${stemOf(t)}hour:`, limit: 150 }];
+    const fields = { step: Step.RESERVE, limits, hits: 1 };
+    const asked = Array.from({ length: 200 }, () => settle(store, { ...fields, token: newToken() }));
+    const settled = await Promise.all(asked);
+    assert.deepEqual(
+      settled.map(({ verdict, groups }) => [verdict, groups[0]!.limits[0]!.held]),
+      settled.map((_, index) => (index < 150 ? [Verdict.OK, index + 1] : [Verdict.REFUSED, 150])),
+    );
   });
 });

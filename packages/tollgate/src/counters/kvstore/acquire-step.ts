@@ -1,5 +1,12 @@
-import type { AcquireGroup, HoldBack } from "../store.ts";
-import type { SettleCall } from "./settle-call.ts";
+import type { ReservationRequest } from "../reservations.ts";
+import type { AcquireGroup, AcquireRequest, HoldBack } from "../store.ts";
+import { KEYS_PER_COUNTER } from "./settle-script.ts";
+
+/** A reservation's step, or a decision that sees holds. */
+export type Settled = { readonly isCluster: boolean } & (
+  | { readonly request: ReservationRequest; readonly isDecision: false }
+  | { readonly request: AcquireRequest; readonly isDecision: true }
+);
 
 /** Groups of one request that one script call decides. All keys are on one server, and in one slot of a cluster. */
 export class AcquireStep {
@@ -11,26 +18,26 @@ export class AcquireStep {
   readonly slot: number;
   /** Approximate size of the keys, in bytes. */
   readonly bytes: number;
-  /** A call of its own, for reservations and for limits that see them. */
-  readonly settle: SettleCall | undefined;
+  /** For the script for reservations; undefined for the one for limits. */
+  readonly settled: Settled | undefined;
 
   constructor(
     groups: readonly AcquireGroup[],
     holdBack: HoldBack,
     now: number,
     slot: number,
-    settle?: SettleCall,
+    settled?: Settled,
   ) {
     this.groups = groups;
     this.holdBack = holdBack;
     this.now = now;
     this.slot = slot;
-    this.settle = settle;
+    this.settled = settled;
     let bytes = 0;
     for (let i = 0; i < groups.length; i++) {
       const { limits } = groups[i]!;
       for (let j = 0; j < limits.length; j++) bytes += limits[j]!.stem.length;
     }
-    this.bytes = settle?.bytes ?? bytes;
+    this.bytes = settled === undefined ? bytes : KEYS_PER_COUNTER * bytes;
   }
 }

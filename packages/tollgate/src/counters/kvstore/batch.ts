@@ -39,8 +39,9 @@ export class Batch implements Exchange<Reply> {
   /** Hits of each item. The callers may reuse their counts after their deadlines. */
   readonly #hitsOf: number[] = [];
   readonly #byStem = new OpsByStem();
-  /** The last script call of each slot. */
+  /** The last call of each slot of the script for limits, and of that for reservations. */
   readonly #calls = new Map<number, Op>();
+  readonly #settles = new Map<number, Op>();
   /** The op of the next reply, and whether the reply to its ASKING has arrived. */
   #cursor = 0;
   #asked = false;
@@ -68,6 +69,7 @@ export class Batch implements Exchange<Reply> {
     this.#opOf.length = this.#hitsOf.length = 0;
     this.#byStem.clear();
     this.#calls.clear();
+    this.#settles.clear();
     const { contents, tickets, modes } = this.items;
     for (let i = 0; i < tickets.length; i++) {
       const item = contents[i]!;
@@ -110,19 +112,15 @@ export class Batch implements Exchange<Reply> {
   }
 
   #assignStep(step: AcquireStep, ticket: Ticket, mode: number): number {
-    if (step.settle !== undefined) {
-      const op = this.#nextOp(Kind.SETTLE, mode);
-      op.settle = step.settle;
-      op.ticket = ticket;
-      return this.#used - 1;
-    }
+    const { settled } = step;
+    const calls = settled === undefined ? this.#calls : this.#settles;
     const isAlone = (mode & (SendMode.ASKING | SendMode.ALONE)) !== 0;
-    let op = isAlone ? undefined : this.#calls.get(step.slot);
-    if (op === undefined || !op.call.add(step, ticket)) {
-      op = this.#nextOp(Kind.ACQUIRE, mode);
+    let op = isAlone ? undefined : calls.get(step.slot);
+    if (op === undefined || !addStep(op, step, ticket)) {
+      op = this.#nextOp(settled === undefined ? Kind.ACQUIRE : Kind.SETTLE, mode);
       op.running = this.#used - 1;
-      op.call.add(step, ticket);
-      if (!isAlone) this.#calls.set(step.slot, op);
+      addStep(op, step, ticket);
+      if (!isAlone) calls.set(step.slot, op);
     }
     op.mode |= mode;
     return op.running;
@@ -197,9 +195,8 @@ export class Batch implements Exchange<Reply> {
         else context.expiries.delete(op.hash);
       }
       if (op.kind === Kind.ATOMIC) this.#settleAtomic(op);
-      if (op.kind === Kind.ACQUIRE && op.reply !== undefined && !(op.reply instanceof ErrorReply))
-        op.call.settle(op.reply);
-      if (op.kind === Kind.SETTLE) settleReservation(op);
+      if (op.kind >= Kind.ACQUIRE && op.reply !== undefined && !(op.reply instanceof ErrorReply))
+        (op.kind === Kind.ACQUIRE ? op.call : op.settle).settle(op.reply);
       if (op.kind <= Kind.REFUND && op.reply !== undefined && startPositions(op) && !op.expires)
         context.fresh(op);
     }
@@ -266,13 +263,7 @@ export class Batch implements Exchange<Reply> {
   }
 }
 
-/** Fills in the results of a caller that still waits. */
-function settleReservation({ ticket, settle, reply }: Op): void {
-  if (ticket === null || ticket.done || reply === undefined || reply instanceof ErrorReply) return;
-  try {
-    settle!.settle(reply);
-    ticket.answered();
-  } catch (cause) {
-    ticket.fail(cause instanceof StoreError ? cause : unusableAnswer(cause));
-  }
+/** @returns false if the step needs another call */
+function addStep(op: Op, step: AcquireStep, ticket: Ticket): boolean {
+  return step.settled === undefined ? op.call.add(step, ticket) : op.settle.add(step.settled, ticket);
 }

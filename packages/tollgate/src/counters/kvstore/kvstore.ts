@@ -25,7 +25,6 @@ import { type KvstoreOptions, type ResolvedOptions, resolveOptions } from "./kvs
 import { isElsewhere } from "./ledger-keys.ts";
 import { sentinelTopology } from "./sentinel-topology.ts";
 import { commitLate, settleAcross } from "./settle-across.ts";
-import { SettleCall } from "./settle-call.ts";
 import { singleTopology } from "./single-topology.ts";
 import { type ChannelOptions, StoreChannel } from "./store-channel.ts";
 import type { KvstoreTarget } from "./target.ts";
@@ -160,8 +159,8 @@ export class KvstoreStore implements ReservationStore {
   }
 
   #settlePart(request: ReservationRequest, slot: number, trace: CallTrace | undefined): Promise<void> {
-    const call = new SettleCall({ request, isDecision: false }, this.#isCluster);
-    const step = new AcquireStep(request.groups, HoldBack.NEVER, request.now, slot, call);
+    const settled = { request, isDecision: false, isCluster: this.#isCluster } as const;
+    const step = new AcquireStep(request.groups, HoldBack.NEVER, request.now, slot, settled);
     return this.#submitSteps([step], request, trace);
   }
 
@@ -177,8 +176,12 @@ export class KvstoreStore implements ReservationStore {
   #stepOf(request: AcquireRequest, groups: readonly AcquireGroup[], slot: number): AcquireStep {
     const { holdBack, now } = request;
     if (!seesHolds(groups)) return new AcquireStep(groups, holdBack, now, slot);
-    const call = new SettleCall({ request: { ...request, groups }, isDecision: true }, this.#isCluster);
-    return new AcquireStep(groups, holdBack, now, slot, call);
+    const settled = {
+      request: { ...request, groups },
+      isDecision: true,
+      isCluster: this.#isCluster,
+    } as const;
+    return new AcquireStep(groups, holdBack, now, slot, settled);
   }
 
   #submit(request: CountRequest, trace: CallTrace | undefined): void | Promise<void> {

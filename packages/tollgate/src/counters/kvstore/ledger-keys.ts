@@ -3,14 +3,22 @@
  * cluster a window's holds therefore have keys of their own; elsewhere all windows share one set of keys.
  */
 import type { ReservedLimit } from "../reservations.ts";
+import type { CommandWriter } from "./resp/writer.ts";
 
-/** The part before the suffix. A hash tag keeps it in the counter's slot. */
-export function ledgerOf(
-  { stem, algorithm, homeStart }: Pick<ReservedLimit, "stem" | "algorithm" | "homeStart">,
+/** Writes the keys of the holds, their ends, and the commits. A hash tag keeps them in the counter's slot. */
+export function writeLedgerKeys(
+  writer: CommandWriter,
+  { stem, algorithm }: Pick<ReservedLimit, "stem" | "algorithm">,
+  homeStart: number,
   isCluster: boolean,
-): string {
-  if (hasTag(stem)) return `${stem}:`;
-  return algorithm.perWindow && isCluster ? `{${stem}${homeStart}}:` : `{${stem}}:`;
+): void {
+  const isTagged = hasTag(stem);
+  const head = isTagged ? "" : "{";
+  const start = !isTagged && algorithm.perWindow && isCluster ? String(homeStart) : "";
+  const end = isTagged ? "" : "}";
+  writer.joined(head, stem, `${start}${end}:holds`);
+  writer.joined(head, stem, `${start}${end}:ends`);
+  writer.joined(head, stem, `${start}${end}:commits`);
 }
 
 /** Whether the holds of an earlier window are in another slot than those of the current one. */

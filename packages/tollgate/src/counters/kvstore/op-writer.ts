@@ -97,7 +97,7 @@ export class OpWriter {
   }
 
   #writeSettle(writer: CommandWriter, op: Op): void {
-    const call = op.settle!;
+    const call = op.settle;
     writer.raw(scriptHead(settleScript, call.keys, call.args, this.#withText(settleScript, op)));
     call.write(writer, this.#context.now(), this.#context.lifetime(0));
   }

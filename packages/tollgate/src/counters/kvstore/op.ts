@@ -2,7 +2,7 @@ import { MAX_COUNT } from "../store.ts";
 import type { Ticket } from "../transport/ticket.ts";
 import { AcquireCall } from "./acquire-call.ts";
 import { ErrorReply, type Reply, toInteger } from "./resp/reader.ts";
-import type { SettleCall } from "./settle-call.ts";
+import { SettleCall } from "./settle-call.ts";
 
 /** The kinds of commands. */
 export const Kind = { LOOK: 0, ADD: 1, REFUND: 2, ATOMIC: 3, EXPIRE: 4, ACQUIRE: 5, SETTLE: 6 } as const;
@@ -22,9 +22,8 @@ export class Op {
   /** Atomic: for each count, the hash of its key if the script sets its expiry. */
   hashes: (number | undefined)[] = [];
   expiryAcknowledged = false;
-  /** Settle: the call of the script. */
-  settle: SettleCall | undefined;
   #call: AcquireCall | undefined;
+  #settle: SettleCall | undefined;
   reply: Reply | undefined;
   /** The counter before the next member to settle. */
   running = 0;
@@ -35,13 +34,19 @@ export class Op {
     return this.#call;
   }
 
+  /** Settle: the call of the script. */
+  get settle(): SettleCall {
+    this.#settle ??= new SettleCall();
+    return this.#settle;
+  }
+
   /** An op that waits for its next batch must not retain callers or their keys. */
   release(): void {
     this.ticket = null;
-    this.settle = undefined;
     this.stem = "";
     this.reply = undefined;
     this.#call?.clear();
+    this.#settle?.clear();
   }
 }
 

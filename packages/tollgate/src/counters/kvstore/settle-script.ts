@@ -14,8 +14,8 @@ export const ACQUIRE_STEP = 5;
 export const KEYS_PER_COUNTER = 4;
 /** Numbers of the reply: first the present, then for each counter. */
 export const WORDS_PER_COUNTER = 9;
-/** Number of arguments before the counters, for each counter, for each group and for each of its limits. */
-export const SETTLE_ARGS = { first: 9, counter: 6, group: 3, limit: 1 } as const;
+/** Number of arguments before the quotas, for each quota, for each step, and in a step for each counter, each group and each of its limits. */
+export const SETTLE_ARGS = { first: 3, quota: 5, step: 8, counter: 2, group: 3, limit: 1 } as const;
 
 /** Commits that a counter remembers. */
 const MAX_COMMITS = 10_000;
@@ -25,18 +25,22 @@ const KEPT = REMEMBERED / 1000;
 /**
  * Arguments:
  *
- * - the present in microseconds, 0 for the server's clock; seconds that a key outlives its state; the request's instant in
- *   milliseconds; step; hold back; reservation (empty for none); time to live in milliseconds; most holds of a counter;
- *   number of counters
- * - for each counter: kind, limit, burst, window size in seconds, end of its window in milliseconds (0 for no windows), 1 if
- *   its decisions see holds
- * - groups: refuses, hits, number of limits; for each limit: counter
+ * - the present in microseconds, 0 for the server's clock; seconds that a key outlives its state; number of quotas
+ * - for each quota: kind, limit, burst, window size in seconds, 1 if its decisions see holds
+ * - steps of any number of callers, one after the other, each with
+ *   - the request's instant in milliseconds; step; hold back; reservation (empty for none); time to live in milliseconds;
+ *     most holds of a counter; number of counters; number of groups
+ *   - for each counter: quota, end of its window in milliseconds (0 for no windows)
+ *   - for each group: refuses, hits, number of limits; for each limit: counter
  *
- * The holds are a hash: `sum` and `count` of the open ones, hits of `ended` ones that a decision found, and for each reservation `hits until end`. `until` is when it
- * stops counting; it is 0 if it has. Their ends are a sorted set by the next of both instants. Holds of windows follow the
- * request's clock, like their windows; others follow the present. The reply has for each counter: the words of its state,
- * hits of open holds, their number, hits of the own hold, whether it is known, whether it was committed, and hits of holds
- * that have ended since the last call.
+ * The keys are those of the counters of all steps. The holds are a hash: `sum` and `count` of the open ones, hits of
+ * `ended` ones that a decision found, and for each reservation `hits until end`. `until` is when it stops counting; it is 0
+ * if it has. Their ends are a sorted set by the next of both instants. Holds of windows follow the request's clock, like
+ * their windows; others follow the present.
+ *
+ * The reply is the present, and for each counter of each step: the words of its state, hits of open holds, their number,
+ * hits of the own hold, whether it is known, whether it was committed, and hits of holds that have ended since the last
+ * call. {@link UNUSABLE} words if a key of the step holds something else.
  */
 export const settleScript = makeScript(`${MUL_DIV}
 local now, jitter = tonumber(ARGV[1]), tonumber(ARGV[2])
@@ -51,8 +55,13 @@ local function arg()
   next = next + 1
   return tonumber(ARGV[next])
 end
-local asked, step, holdBack = tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local id, ttl, most = ARGV[6], tonumber(ARGV[7]), tonumber(ARGV[8])
+local quotas, out = {}, { now }
+for i = 1, tonumber(ARGV[3]) do
+  quotas[i] = readQuota(arg(), arg(), arg(), arg())
+  quotas[i].sees = arg()
+end
+-- Of the present step.
+local asked, step, holdBack, id, ttl, most, states, groups
 local function text(number) return string.format('%.0f', number) end
 
 -- Ends the holds that no longer count. Returns their hits.
@@ -77,14 +86,8 @@ local function expire(s)
   return expired
 end
 
-local states, out = {}, { now }
-for i = 1, tonumber(ARGV[${SETTLE_ARGS.first}]) do
-  local at = ${KEYS_PER_COUNTER} * i - ${KEYS_PER_COUNTER - 1}
-  local q = readQuota(arg(), arg(), arg(), arg())
-  local s = readState(KEYS[at], q)
-  s.key, s.holds, s.ends, s.commits = KEYS[at], KEYS[at + 1], KEYS[at + 2], KEYS[at + 3]
-  s.windowEnd = arg()
-  local sees = arg()
+local function read(s)
+  local q = s.q
   s.now = s.windowEnd > 0 and asked or floor(now / 1000)
   s.adds, s.held, s.count, s.own, s.known, s.committed = 0, 0, 0, 0, 0, 0
   local expired = 0
@@ -112,24 +115,12 @@ for i = 1, tonumber(ARGV[${SETTLE_ARGS.first}]) do
       if remembered and tonumber(remembered) > s.now then s.committed = 1 end
     end
   end
-  states[i] = s
   local word = #out
   out[word + 1], out[word + 2], out[word + 3] = s.level or ${UNUSABLE}, s.at or ${UNUSABLE}, s.previous or 0
   out[word + 4], out[word + 5], out[word + 6] = s.held, s.count, s.own
   out[word + 7], out[word + 8], out[word + 9] = s.known, s.committed, expired
-  if sees == 0 then s.sum, s.held = s.held, 0 end
+  if q.sees == 0 then s.sum, s.held = s.held, 0 end
   if s.level then advance(s, q) end
-end
-
-local groups, usable = {}, true
-while next < #ARGV do
-  local group = { refuses = arg(), hits = arg(), limits = {} }
-  for j = 1, arg() do
-    local s = states[arg()]
-    group.limits[j] = { s = s, q = s.q }
-    usable = usable and s.level
-  end
-  groups[#groups + 1] = group
 end
 
 local function hold(group, sign)
@@ -191,21 +182,7 @@ local function finishHolds()
   end
 end
 
-if usable then
-  if step == ${ACQUIRE_STEP} then
-    together(holdBack, groups)
-  elseif step == ${Step.RESERVE} then
-    reserve()
-  elseif step == ${Step.REPORT} then
-    for _, group in ipairs(groups) do
-      for _, limit in ipairs(group.limits) do charge(limit.s, limit.q, group.hits) end
-    end
-  elseif step ~= ${Step.CHECK} then
-    finishHolds()
-  end
-end
-
-for _, s in ipairs(states) do
+local function write(s)
   if s.charged and isUnused(s, s.q) then s.at, s.level, s.previous = 0, 0, 0 end
   if s.charged or s.written then writeState(s.key, s) end
   if s.adds > 0 then
@@ -236,6 +213,63 @@ for _, s in ipairs(states) do
         redis.call('EXPIRE', s.ends, text(${KEPT} + jitter))
       end
     end
+  end
+end
+
+local function settle()
+  local usable = true
+  for _, s in ipairs(states) do
+    read(s)
+    usable = usable and s.level
+  end
+  if usable then
+    if step == ${ACQUIRE_STEP} then
+      together(holdBack, groups)
+    elseif step == ${Step.RESERVE} then
+      reserve()
+    elseif step == ${Step.REPORT} then
+      for _, group in ipairs(groups) do
+        for _, limit in ipairs(group.limits) do charge(limit.s, limit.q, group.hits) end
+      end
+    elseif step ~= ${Step.CHECK} then
+      finishHolds()
+    end
+  end
+  for _, s in ipairs(states) do write(s) end
+end
+
+local key = 0
+while next < #ARGV do
+  asked, step, holdBack = arg(), arg(), arg()
+  next = next + 1
+  id = ARGV[next]
+  ttl, most, states, groups = arg(), arg(), {}, {}
+  local counters, number = arg(), arg()
+  for i = 1, counters do
+    local s = readState(KEYS[key + 1], quotas[arg()])
+    s.key, s.holds, s.ends, s.commits = KEYS[key + 1], KEYS[key + 2], KEYS[key + 3], KEYS[key + 4]
+    s.windowEnd = arg()
+    states[i] = s
+    key = key + ${KEYS_PER_COUNTER}
+  end
+  for i = 1, number do
+    local group = { refuses = arg(), hits = arg(), limits = {} }
+    for j = 1, arg() do
+      local s = states[arg()]
+      group.limits[j] = { s = s, q = s.q }
+    end
+    groups[i] = group
+  end
+  local first = #out
+  local isSettled, failure = pcall(settle)
+  if not isSettled then
+    local message = type(failure) == 'table' and failure.err or tostring(failure)
+    if not string.find(message, 'WRONGTYPE', 1, true) then
+      -- Servers put a position before the code.
+      return redis.error_reply(string.match(message, '%u+ .*') or 'ERR ' .. message)
+    end
+    -- A fault in one caller's keys must not block the other callers.
+    for i = 1, counters * ${WORDS_PER_COUNTER} do out[first + i] = ${UNUSABLE} end
   end
 end
 return out`);

@@ -54,6 +54,28 @@ describe("writing commands", () => {
     assert.equal(writer.bytes().toString(), numbers.map((number) => bulk(String(number))).join(""));
   });
 
+  test("writes texts of three parts, and words in hexadecimal digits", () => {
+    const writer = new CommandWriter();
+    const parts = fc.tuple(
+      fc.string({ unit: "binary" }),
+      fc.string({ unit: "binary", maxLength: 130 }),
+      fc.string({ maxLength: 3 }),
+    );
+    fc.assert(
+      fc.property(fc.array(parts), fc.array(fc.integer(), { maxLength: 5 }), (texts, words) => {
+        writer.reset();
+        for (const [head, middle, tail] of texts) writer.joined(head, middle, tail);
+        writer.hexadecimal(words);
+        const digits = words.map((word) => (word >>> 0).toString(16).padStart(8, "0")).join("");
+        assert.deepEqual(
+          writer.bytes(),
+          Buffer.from([...texts.map((text) => text.join("")), digits].map(bulk).join("")),
+        );
+      }),
+      { numRuns: 300 },
+    );
+  });
+
   test("the hash depends on stem and window, for any characters", () => {
     const writer = new CommandWriter();
     const hashes = new Set<number>();

@@ -11,6 +11,7 @@ const CR = 13;
 const LF = 10;
 const DOLLAR = 36;
 const ZERO = 48;
+const LETTER_A = 97;
 
 /** Encodes a command's array header and name, `*3\r\n$6\r\nINCRBY\r\n`. */
 export function commandHead(parts: number, ...words: readonly string[]): Buffer {
@@ -18,15 +19,18 @@ export function commandHead(parts: number, ...words: readonly string[]): Buffer 
   return Buffer.from(`*${parts}\r\n${fixed}`);
 }
 
-/** A cache for the last part of a key, its window start in decimal. A batch has few of them, one for each unit. */
+/**
+ * A cache of numbers in decimal: the window starts at the end of keys, and larger arguments of scripts. A batch has few of
+ * them.
+ */
 const SLOTS = 16;
-const starts = new Float64Array(SLOTS).fill(-1);
+const numbers = new Float64Array(SLOTS).fill(Number.NaN);
 const texts: string[] = new Array(SLOTS).fill("");
-function digitsOf(start: number): string {
-  const slot = (start ^ (start >>> 4) ^ (start >>> 8)) & (SLOTS - 1);
-  if (starts[slot] !== start) {
-    starts[slot] = start;
-    texts[slot] = String(start);
+function digitsOf(number: number): string {
+  const slot = (number ^ (number >>> 4) ^ (number >>> 8)) & (SLOTS - 1);
+  if (numbers[slot] !== number) {
+    numbers[slot] = number;
+    texts[slot] = String(number);
   }
   return texts[slot]!;
 }
@@ -121,6 +125,50 @@ export class CommandWriter {
     this.length += size;
   }
 
+  /** Writes a text of three parts as a bulk string. */
+  joined(head: string, middle: string, tail: string): void {
+    const size = head.length + middle.length + tail.length;
+    this.#room(size + 24);
+    const start = this.length;
+    this.#header(size);
+    if (this.#ascii(head) && this.#ascii(middle) && this.#ascii(tail)) this.#ascii("\r\n");
+    else {
+      this.length = start;
+      this.text(head + middle + tail);
+    }
+  }
+
+  /** Writes a text if it is ASCII. The caller has made room. */
+  #ascii(text: string): boolean {
+    const { buffer } = this;
+    let at = this.length;
+    let units = 0;
+    for (let i = 0; i < text.length; i++) {
+      const unit = text.charCodeAt(i);
+      units |= unit;
+      buffer[at++] = unit;
+    }
+    this.length = at;
+    return units < 128;
+  }
+
+  /** Writes 32-bit words as a bulk string of hexadecimal digits. */
+  hexadecimal(words: readonly number[]): void {
+    const size = 8 * words.length;
+    this.#room(size + 24);
+    this.#header(size);
+    const { buffer } = this;
+    let at = this.length;
+    for (let i = 0; i < words.length; i++)
+      for (let shift = 28; shift >= 0; shift -= 4) {
+        const digit = (words[i]! >>> shift) & 15;
+        buffer[at++] = digit < 10 ? ZERO + digit : LETTER_A + digit - 10;
+      }
+    buffer[at++] = CR;
+    buffer[at++] = LF;
+    this.length = at;
+  }
+
   /** Writes an integer as a bulk string. */
   integer(value: number): void {
     this.#room(32);
@@ -146,7 +194,7 @@ export class CommandWriter {
       }
       at += size;
     } else {
-      const digits = String(value);
+      const digits = digitsOf(value);
       this.#header(digits.length);
       at = this.length;
       for (let i = 0; i < digits.length; i++) buffer[at++] = digits.charCodeAt(i);

@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { makeSettle, newToken } from "../../../test/counters/reservation-conformance.ts";
+import { Step } from "../reservations.ts";
+import { HoldBack } from "../store.ts";
+import { Ticket } from "../transport/ticket.ts";
+import { CommandWriter } from "./resp/writer.ts";
+import { SettleCall } from "./settle-call.ts";
+
+function ticket(onFail: (error: Error) => void = assert.fail): Ticket {
+  return new Ticket([], HoldBack.NEVER, Number.POSITIVE_INFINITY, 0, undefined, () => {}, onFail);
+}
+
+const settled = (limit: number) =>
+  ({
+    request: makeSettle({ step: Step.RESERVE, limits: [{ stem: "a", limit }], token: newToken() }, 0),
+    isDecision: false,
+    isCluster: false,
+  }) as const;
+
+test("steps of one call share their quotas, and a call has a bounded number of steps", () => {
+  const call = new SettleCall();
+  const sizes = [10, 10, 20, 10].map((limit) => {
+    assert.ok(call.add(settled(limit), ticket()));
+    return call.args;
+  });
+  const [first, equal, other, again] = sizes as [number, number, number, number];
+  assert.equal(again - other, equal - first);
+  assert.ok(other - equal > equal - first);
+  let steps = sizes.length;
+  while (call.add(settled(10), ticket())) steps += 1;
+  assert.equal(steps, 64);
+  call.clear();
+  assert.ok(call.add(settled(10), ticket()));
+  assert.equal(call.args, first);
+});
+
+test("a call writes as many keys and arguments as it says", () => {
+  const call = new SettleCall();
+  for (const limit of [10, 20]) call.add(settled(limit), ticket());
+  const writer = new CommandWriter();
+  call.write(writer, 1, 2);
+  assert.equal(writer.bytes().toString().match(/\$/g)?.length, call.keys + call.args);
+});
+
+for (const reply of [null, "OK", [1], [1, ...Array.from({ length: 18 }, () => "1")]])
+  test(`the reply ${JSON.stringify(reply).slice(0, 20)} fails all callers of a call`, () => {
+    const call = new SettleCall();
+    const errors: string[] = [];
+    for (const limit of [10, 20])
+      call.add(
+        settled(limit),
+        ticket(({ message }) => errors.push(message)),
+      );
+    call.settle(reply);
+    assert.equal(errors.length, 2);
+    for (const message of errors) assert.match(message, /unexpected format/);
+  });

@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { existsSync, globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
+import { published } from "./pack-all.ts";
 
 const root = join(import.meta.dirname, "..");
 const pages = globSync("{,docs/**/,packages/*/**/,examples/**/}*.md", {
@@ -84,7 +85,7 @@ const typedBy: readonly (readonly [pages: RegExp, test: string])[] = [
     "packages/tollgate/test/packed.test.ts",
   ],
   [
-    /^docs\/(?:testing-limits|diff-and-replay|top-keys|decision-log)\.md$/,
+    /^docs\/(?:testing-limits|diff-and-replay|top-keys|decision-log|troubleshooting)\.md$/,
     "packages/tollgate/test/command-pages.test.ts",
   ],
   [/^packages\/tollgate\/README\.md$/, "packages/tollgate/test/packed.test.ts"],
@@ -112,7 +113,19 @@ for (const page of pages) {
   });
 }
 
-// Remove this test, and the sentence, when the packages are published.
+test("docs/install.md packs each published package, and names the files that npm writes", () => {
+  const page = readFileSync(join(root, "docs/install.md"), "utf8");
+  const packed = [...page.matchAll(/ -w packages\/([\w-]+)/g)].map(([, name]) => name);
+  assert.deepEqual(packed, [...published]);
+  const files = [...page.matchAll(/\.\.\/tollway-([a-z-]+)-([\d.]+)\.tgz/g)];
+  assert.equal(files.length, 2);
+  for (const [, name, version] of files) {
+    const manifest = readFileSync(join(root, "packages", name!, "package.json"), "utf8");
+    assert.equal(version, (JSON.parse(manifest) as { version: string }).version, name!);
+  }
+});
+
+// Remove this test, the sentence and docs/install.md when the packages are published.
 test("a page that installs a package says that the registry does not have it yet", () => {
   for (const page of pages) {
     const text = readFileSync(join(root, page), "utf8");

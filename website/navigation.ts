@@ -24,7 +24,7 @@ export const products: readonly Product[] = [
     landing: "tollgate.md",
     reference: "tollgate",
     sections: [
-      { title: "Tutorial", pages: ["getting-started.md"] },
+      { title: "Tutorial", pages: ["getting-started.md", "install.md"] },
       {
         title: "How-to guides",
         pages: [

@@ -1,12 +1,10 @@
 /** The requests that a real Envoy passes and refuses, with Tollgate as its rate limit service. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
-import { load } from "js-yaml";
 import { MemcachedServer } from "../test/servers/memcached.ts";
 import { RedisServer } from "../test/servers/redis.ts";
 import { startTollgate } from "../test/tollgate.ts";
-import { Gateway, type Recipe } from "./gateway.ts";
+import { Gateway } from "./gateway.ts";
 
 const config = {
   "gateway.yaml":
@@ -42,12 +40,6 @@ const stores: Readonly<Record<string, (using: AsyncDisposableStack) => Promise<R
   }),
 };
 
-/** The blocks of YAML on a page of the manual: their files, if they have one, and their texts. */
-function blocksOf(page: string): RegExpExecArray[] {
-  const text = readFileSync(new URL(`../../../docs/${page}.md`, import.meta.url), "utf8");
-  return [...text.matchAll(/^```yaml(?: file=(\S+))?\n([\s\S]*?)^```$/gm)];
-}
-
 for (const [store, open] of Object.entries(stores))
   describe(`behind Envoy, counters in ${store}`, () => {
     const using = new AsyncDisposableStack();
@@ -66,32 +58,6 @@ for (const [store, open] of Object.entries(stores))
         assert.deepEqual(statuses, LIMITED);
       });
   });
-
-describe("docs/envoy.md, with the rules of docs/getting-started.md", () => {
-  const rules = blocksOf("getting-started").find(([, file]) => file !== undefined)![2]!;
-  const recipe = (grpc: string) => {
-    const parts = blocksOf("envoy").map(([, , text]) => load(text!) as Partial<Recipe>);
-    const [host, port] = grpc.split(":");
-    const { clusters, http_filters, rate_limits } = Object.assign({}, ...parts) as Partial<Recipe>;
-    const text = JSON.stringify({ clusters, http_filters, rate_limits })
-      .replace('"address":"localhost","port_value":8081', `"address":"${host}","port_value":${port}`)
-      // A busy machine must not turn a decision into an error.
-      .replace('"timeout":"0.25s"', '"timeout":"60s"');
-    return JSON.parse(text) as Recipe;
-  };
-
-  test("its recipe limits requests, and refuses them when Tollgate is stopped", async () => {
-    const tollgate = await startTollgate({ config: { "shop.yaml": rules } });
-    const rateLimitService = tollgate.grpc;
-    await using gateway = await Gateway.start({ rateLimitService, recipe: recipe(rateLimitService) });
-    const statuses: number[] = [];
-    for (let call = 0; call < 4; call++) statuses.push(await gateway.ask("alice", "/login"));
-    assert.deepEqual(statuses, LIMITED);
-    assert.equal(await gateway.ask("alice", "/"), 200);
-    await tollgate.stop();
-    assert.equal(await gateway.ask("alice", "/"), 500);
-  });
-});
 
 describe("without a rate limit service", () => {
   const cases: readonly [name: string, failureModeDeny: boolean | undefined, status: number][] = [

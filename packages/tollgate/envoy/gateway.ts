@@ -20,8 +20,6 @@ export interface GatewayOptions {
   readonly rateLimitService: string;
   /** Envoy's `failure_mode_deny`; omitted if undefined, as in most configurations. */
   readonly failureModeDeny?: boolean;
-  /** Parts of a configuration from the manual, instead of this gateway's own. */
-  readonly recipe?: Recipe;
   /** Makes the whole configuration, for an upstream at `host:port`, in the place of this gateway's own. */
   readonly config?: (upstream: string) => object;
   /** The upstream. Default: answers 200. */
@@ -32,12 +30,6 @@ export interface GatewayOptions {
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-}
-
-export interface Recipe {
-  readonly clusters: readonly object[];
-  readonly http_filters: readonly object[];
-  readonly rate_limits: readonly object[];
 }
 
 /** A real Envoy in front of an upstream that answers 200, with the HTTP rate limit filter on the header `x-user`. */
@@ -162,19 +154,17 @@ export class Gateway implements AsyncDisposable {
 }
 
 /** Envoy's bootstrap, `envoy.config.bootstrap.v3.Bootstrap` as JSON. */
-function bootstrap(upstream: string, { rateLimitService, failureModeDeny, recipe }: GatewayOptions) {
+function bootstrap(upstream: string, { rateLimitService, failureModeDeny }: GatewayOptions) {
   const routes = [
     {
       match: { prefix: "/" },
       route: {
         cluster: "upstream",
-        rate_limits: recipe?.rate_limits ?? [
-          { actions: [{ request_headers: { header_name: "x-user", descriptor_key: "user" } }] },
-        ],
+        rate_limits: [{ actions: [{ request_headers: { header_name: "x-user", descriptor_key: "user" } }] }],
       },
     },
   ];
-  const own = [
+  const filters = [
     {
       name: "envoy.filters.http.ratelimit",
       typed_config: {
@@ -189,9 +179,6 @@ function bootstrap(upstream: string, { rateLimitService, failureModeDeny, recipe
         },
       },
     },
-  ];
-  const filters = [
-    ...(recipe?.http_filters ?? own),
     {
       name: "envoy.filters.http.router",
       typed_config: { "@type": "type.googleapis.com/envoy.extensions.filters.http.router.v3.Router" },
@@ -235,10 +222,7 @@ function bootstrap(upstream: string, { rateLimitService, failureModeDeny, recipe
           ],
         },
       ],
-      clusters: [
-        cluster("upstream", upstream),
-        ...(recipe?.clusters ?? [cluster("ratelimit", rateLimitService, http2)]),
-      ],
+      clusters: [cluster("upstream", upstream), cluster("ratelimit", rateLimitService, http2)],
     },
   };
 }

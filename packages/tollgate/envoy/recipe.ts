@@ -20,7 +20,7 @@ export interface RecipeOptions {
 }
 
 /**
- * The configuration in a recipe, with this machine's addresses in the place of the names `tollgate` and `upstream`, free
+ * The configuration in a recipe, with this machine's addresses in the place of those of Tollgate and the upstream, free
  * ports, and time limits that suit a busy machine. Everything else is as in the file.
  */
 export function recipeConfig(path: string, options: RecipeOptions): (upstream: string) => object {
@@ -51,17 +51,21 @@ interface SocketAddress {
   readonly port_value: number;
 }
 
-function addressOf({ address }: SocketAddress, upstream: string) {
+/** The upstreams of the recipes. */
+const UPSTREAMS: ReadonlySet<string> = new Set(["upstream:80", "127.0.0.1:8000"]);
+/** The endpoints of Tollgate, as the recipes begin them. */
+const REPLICA =
+  /^\{"endpoint":\{"address":\{"socket_address":\{"address":"(?:tollgate|127\.0\.0\.1)","port_value":8081\}/;
+
+function addressOf({ address, port_value: port }: SocketAddress, upstream: string) {
   // A listener: any port, on this machine only.
-  return socketAddress(address === "upstream" ? upstream : "127.0.0.1:0").socket_address;
+  return socketAddress(UPSTREAMS.has(`${address}:${port}`) ? upstream : "127.0.0.1:0").socket_address;
 }
 
 /** Replaces the recipe's endpoint by the replicas. */
 function adaptItem(item: unknown, upstream: string, options: RecipeOptions): unknown {
-  const isReplica = JSON.stringify(item).startsWith(
-    '{"endpoint":{"address":{"socket_address":{"address":"tollgate"',
-  );
-  if (!isReplica || options.replicas === undefined) return [adapt(item, upstream, options)];
+  if (!REPLICA.test(JSON.stringify(item)) || options.replicas === undefined)
+    return [adapt(item, upstream, options)];
   return options.replicas.map((replica) => ({ endpoint: { address: socketAddress(replica) } }));
 }
 

@@ -95,6 +95,14 @@ describe("deploy/envoy/http-filter.yaml", () => {
     }));
 });
 
+test("deploy/envoy/minimal.yaml: limits requests, and refuses them when Tollgate is stopped", () =>
+  withRecipe({ recipe: "envoy/minimal", rules: "envoy/rules/minimal" }, async ({ gateway, tollgate }) => {
+    assert.deepEqual(await statuses(gateway, 4, "/login"), [200, 200, 200, 429]);
+    assert.deepEqual(await statuses(gateway, 1, "/"), [200]);
+    await tollgate.stop();
+    assert.deepEqual(await statuses(gateway, 1, "/"), [500]);
+  }));
+
 test("deploy/envoy/network-filter.yaml: connections above the limit are closed", () =>
   withRecipe({ recipe: "envoy/network-filter", rules: "envoy/rules/network-filter" }, async ({ gateway }) => {
     const answers: string[] = [];

@@ -1,4 +1,7 @@
-/** Types the commands of the pages about tests and changes of limits, top keys and the log of decisions, and compares their output. */
+/**
+ * Types the commands of the pages about tests and changes of limits, top keys, the log of decisions and symptoms, and compares
+ * their output.
+ */
 import assert from "node:assert/strict";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -13,7 +16,20 @@ const pages = [
   "docs/diff-and-replay.md",
   "docs/top-keys.md",
   "docs/decision-log.md",
+  "docs/troubleshooting.md",
 ];
+
+/** What has happened before the first command of a page. */
+const BEFORE: Readonly<Record<string, () => string>> = {
+  // The tutorial's rules, and a caller who has used up a limit of three.
+  "docs/troubleshooting.md": () => {
+    const tutorial = readFileSync(join(root, "docs/getting-started.md"), "utf8");
+    const [rules] = /^```yaml file=[\s\S]*?^```$/m.exec(tutorial)!;
+    const [service] = /^```sh service\n[\s\S]*?^```$/m.exec(tutorial)!;
+    const call = /^```sh\n(curl -s -d [^\n]*\/json)\n```$/m.exec(tutorial)![1]!;
+    return `${rules}\n\n${service}\n\n\`\`\`sh repeat=3\n${call}\n\`\`\`\n`;
+  },
+};
 
 for (const page of pages)
   test(`${page}, block by block`, async () => {
@@ -23,6 +39,7 @@ for (const page of pages)
     symlinkSync(join(root, "packages/tollgate/bin/tollgate.mjs"), join(bin, "tollgate"));
     const reader = new PageReader({ folder });
     try {
+      await reader.read(BEFORE[page]?.() ?? "");
       await reader.read(readFileSync(join(root, page), "utf8"));
     } finally {
       await reader.close();

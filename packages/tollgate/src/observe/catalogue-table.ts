@@ -1,14 +1,20 @@
-import { catalogue } from "./catalogue.ts";
+import { type CatalogueEntry, catalogue } from "./catalogue.ts";
 
 const BEGIN =
   "<!-- The catalogue: written by `npm run manual -w packages/tollgate` from packages/tollgate/src/observe/catalogue.ts. -->";
 const END = "<!-- End of the catalogue. -->";
 
+/** The anchor of a statistic in the manual: its metric, without the marks of variable parts. */
+export function anchorOf({ metric }: CatalogueEntry): string {
+  return metric.replaceAll(/[<>]/g, "");
+}
+
 /** Renders the manual's table of statistics. */
 export function catalogueTable(): string {
-  const rows = catalogue.map(({ name, kind, metric, labels, meaning }) => {
+  const rows = catalogue.map((entry) => {
+    const { name, kind, metric, labels, meaning } = entry;
     const shown = labels.length === 0 ? metric : `${metric}{${labels.join(",")}}`;
-    return `| \`${name}\` | ${kind} | \`${shown}\` | ${meaning} |`;
+    return `| <a id="${anchorOf(entry)}"></a>\`${name}\` | ${kind} | \`${shown}\` | ${meaning} |`;
   });
   return ["| Statistic | Kind | Metric | Meaning |", "|---|---|---|---|", ...rows].join("\n");
 }

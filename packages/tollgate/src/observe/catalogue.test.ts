@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { it, describe as suite } from "node:test";
 import { catalogue } from "./catalogue.ts";
-import { withCatalogue } from "./catalogue-table.ts";
+import { anchorOf, withCatalogue } from "./catalogue-table.ts";
 import { describe } from "./describe-statistic.ts";
 
 const page = new URL("../../../../docs/observability.md", import.meta.url);
@@ -23,6 +23,18 @@ suite("the catalogue", () => {
       assert.match(metric, /^[a-z][a-zA-Z0-9_<>]*$/, name);
       for (const label of labels) assert.match(label, /^[a-z_][a-z0-9_]*$/, name);
     }
+  });
+
+  it("has an anchor for each statistic, which is its metric", () => {
+    const anchors = catalogue.map(anchorOf);
+    assert.equal(new Set(anchors).size, catalogue.length);
+    const text = readFileSync(page, "utf8");
+    for (const anchor of anchors) {
+      assert.match(anchor, /^\w+$/);
+      assert.equal(text.split(`<a id="${anchor}"></a>`).length, 2, anchor);
+    }
+    assert.ok(anchors.includes("ratelimit_service_rate_limit_over_limit"));
+    assert.ok(anchors.includes("ratelimit_statistics_sink_dropped"));
   });
 
   const cases: readonly [name: string, metric: string, labels: Record<string, string>][] = [

@@ -1,201 +1,173 @@
-/** AWS Lambda: events in the formats of function URLs, HTTP APIs and REST APIs, and streamed answers. */
+/** AWS Lambda: streamed answers, on a model of the runtime's stream. `npm run runtimes` has the runtime itself. */
 import assert from "node:assert/strict";
-import { readFileSync } from "node:fs";
-import { PassThrough, type Writable } from "node:stream";
 import { test } from "node:test";
 import { Application, Controller } from "@tollway/waymark";
 import { type LambdaEvent, lambda, streamingLambda } from "@tollway/waymark/lambda";
+import { functionUrl, restApi } from "./support/lambda-events.ts";
+import { LambdaStream, type Streamed, withStreaming } from "./support/lambda-stream.ts";
 
-/** Returns what the request had. */
-class Echo extends Controller {
-  GET({ ...keywords }: Record<string, unknown>, ...segments: string[]) {
-    this.response.headers.append("set-cookie", "a=1; HttpOnly");
-    this.response.headers.append("set-cookie", "b=2");
-    const { remoteAddress, cookies } = this;
-    const { origin } = new URL(this.request.url);
-    return { segments, keywords, cookies, origin, remoteAddress, twice: this.headers.get("x-twice") };
-  }
-  POST({ ...keywords }: Record<string, unknown>, ...segments: string[]) {
-    return { segments, keywords };
-  }
-}
+let ended = Promise.withResolvers<string>();
+let written = 0;
 
 class Answers extends Controller {
   GET(kind: string): unknown {
-    if (kind === "bytes") return new Uint8Array([0xff, 0x00, 0xfe]);
+    const { headers } = this.response;
+    headers.append("set-cookie", "a=1; HttpOnly");
+    headers.append("set-cookie", "b=2");
+    if (kind === "text") return new Response("text");
+    if (kind === "bytes") return new Uint8Array([0x61, 0x00, 0x62]);
     if (kind === "nothing") return undefined;
+    if (kind === "empty") return new Response("");
+    if (kind === "unchanged") return new Response(null, { status: 304 });
+    if (kind === "moved") return new Response(null, { status: 303, headers: { location: "/" } });
+    if (kind === "none") return none();
+    if (kind === "views") return views();
+    if (kind === "stream") return counting(2);
     if (kind === "failing") return failing();
-    return endless(this.signal);
+    if (kind === "endless") return counting(Number.POSITIVE_INFINITY);
+    return waiting(this.signal);
   }
 }
 
-let stopped = Promise.withResolvers<void>();
+async function* none() {}
 
-async function* endless(signal: AbortSignal) {
+/** Pieces of a class that the runtime does not know. */
+async function* views() {
+  class Other extends Uint8Array {}
+  yield new Other([0x61]);
+  yield new Uint8Array();
+  yield new Other([0x62]);
+}
+
+async function* counting(count: number) {
   try {
-    for (let n = 1; !signal.aborted; n++) {
+    for (let n = 1; n <= count; n++) {
       yield { n };
+      written = n;
       await new Promise(setImmediate);
     }
   } finally {
-    stopped.resolve();
+    ended.resolve("counting");
   }
 }
 
 async function* failing() {
   yield { n: 1 };
+  await new Promise(setImmediate);
   throw new Error("a secret");
 }
 
-const application = new Application({ controllers: { Echo, Answers }, log: () => undefined });
-const handler = lambda(application);
-
-function recorded(name: string): LambdaEvent {
-  return JSON.parse(readFileSync(new URL(`fixtures/lambda/${name}.json`, import.meta.url), "utf8"));
+/** Sends one piece, and then waits until its caller leaves. */
+async function* waiting(signal: AbortSignal) {
+  yield { n: 1 };
+  await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  ended.resolve("waiting");
 }
 
-const COMMON = { cookies: {}, remoteAddress: "203.0.113.7", twice: null };
-const EVENTS: readonly [name: string, expected: object][] = [
+const errors: string[] = [];
+const application = new Application({ controllers: { Answers }, log: (error) => errors.push(String(error)) });
+
+type Context = { callbackWaitsForEmptyEventLoop: boolean };
+type Streaming = (event: LambdaEvent, stream: object, context?: Context) => Promise<void>;
+const handler = withStreaming(() => streamingLambda(application)) as Streaming;
+
+const get = (kind: string, method = "GET") => functionUrl({ rawPath: `/answers/${kind}` }, { method });
+
+async function streamed(event: LambdaEvent): Promise<Streamed> {
+  const stream = new LambdaStream();
+  const [whole] = await Promise.all([stream.all(), handler(event, stream.facade)]);
+  return whole;
+}
+
+const COOKIES = ["a=1; HttpOnly", "b=2"];
+const CASES: readonly [name: string, event: LambdaEvent, status: number, headers: object, body: string][] = [
+  ["text", get("text"), 200, { "content-type": "text/plain;charset=UTF-8" }, "text"],
+  ["bytes", get("bytes"), 200, { "content-type": "application/octet-stream", "content-length": "3" }, "a\0b"],
+  ["a stream", get("stream"), 200, { "content-type": "application/x-ndjson" }, '{"n":1}\n{"n":2}\n'],
+  ["pieces of another class", get("views"), 200, { "content-type": "application/octet-stream" }, "ab"],
+  // The runtime sends no head without a write.
+  ["a stream without pieces", get("none"), 200, {}, ""],
+  ["an empty body", get("empty"), 200, { "content-type": "text/plain;charset=UTF-8" }, ""],
+  ["204", get("nothing"), 204, {}, ""],
+  ["304", get("unchanged"), 304, {}, ""],
+  ["a redirect", get("moved"), 303, { location: "/", "content-length": "0" }, ""],
   [
-    "function-url",
-    {
-      ...COMMON,
-      segments: ["a/b", "c"],
-      keywords: { n: "1", tags: ["x", "y&z"] },
-      cookies: { session: "s1", theme: "dark" },
-      origin: "https://abcdefgh1234.lambda-url.eu-central-1.on.aws",
-    },
+    "HEAD",
+    get("bytes", "HEAD"),
+    200,
+    { "content-type": "application/octet-stream", "content-length": "3" },
+    "",
   ],
-  ["http-api", { segments: ["50%", "what?"], keywords: { text: "grüß" } }],
-  [
-    "http-api-1",
-    {
-      ...COMMON,
-      segments: ["a b"],
-      keywords: { n: "2" },
-      origin: "https://a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com",
-      twice: "one, two",
-    },
-  ],
-  ["rest-api", { segments: ["a b"], keywords: { tags: ["x", "y&z"], text: "grüß" } }],
+  ["HEAD of a stream", get("stream", "HEAD"), 200, {}, ""],
 ];
 
-for (const [name, expected] of EVENTS)
-  test(`an event of the kind ${name}`, async () => {
-    const { statusCode, body, isBase64Encoded } = await handler(recorded(name));
-    assert.equal(statusCode, 200, body);
-    assert.equal(isBase64Encoded, false);
-    assert.deepEqual(JSON.parse(body), expected);
+for (const [name, event, statusCode, headers, body] of CASES)
+  test(`streamed: ${name}`, async () => {
+    const { head, body: sent } = await streamed(event);
+    assert.deepEqual({ head, body: sent }, { head: { statusCode, headers, cookies: COOKIES }, body });
   });
 
-test("cookies and headers are in the form of each format", async () => {
-  const { headers, cookies } = await handler(recorded("function-url"));
-  assert.deepEqual(cookies, ["a=1; HttpOnly", "b=2"]);
-  assert.equal(headers?.["content-type"], "application/json; charset=utf-8");
-  assert.ok(!("set-cookie" in headers!));
-  const { multiValueHeaders } = await handler(recorded("http-api-1"));
-  assert.deepEqual(multiValueHeaders?.["set-cookie"], ["a=1; HttpOnly", "b=2"]);
+test("streamed: a REST API takes headers of several values", async () => {
+  const { head } = await streamed(restApi({ path: "/answers/nothing" }));
+  assert.deepEqual(head, { statusCode: 204, multiValueHeaders: { "set-cookie": COOKIES } });
 });
 
-function get(path: string): LambdaEvent {
-  const event = recorded("function-url");
-  return { ...event, rawPath: path, rawQueryString: "" } as LambdaEvent;
-}
-
-test("bytes that are no text are in base64, and an empty answer is empty", async () => {
-  const bytes = await handler(get("/answers/bytes"));
-  assert.deepEqual([bytes.body, bytes.isBase64Encoded], ["/wD+", true]);
-  const nothing = await handler(get("/answers/nothing"));
-  assert.deepEqual([nothing.statusCode, nothing.body], [204, ""]);
+test("the caller gets each piece as it arrives", async () => {
+  const stream = new LambdaStream();
+  const running = handler(get("waiting"), stream.facade);
+  for await (const piece of stream.inner) if (String(piece).includes('{"n":1}')) break;
+  await running;
 });
 
-test("a stage is removed only where the gateway has added it", async () => {
-  const event = recorded("http-api") as LambdaEvent & { rawPath: string };
-  for (const [domainName, rawPath, status] of [
-    ["a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com", "/dev/echo/x", 200],
-    ["a1b2c3d4e5.execute-api.eu-central-1.amazonaws.com", "/echo/x", 200],
-    ["api.example.com", "/dev/echo/x", 404],
-    ["api.example.com", "/echo/x", 200],
-  ] as const) {
-    const requestContext = { ...event.requestContext, domainName };
-    const { statusCode } = await handler({ ...event, rawPath, requestContext } as LambdaEvent);
-    assert.equal(statusCode, status, `${domainName}${rawPath}`);
+for (const kind of ["waiting", "endless"])
+  test(`a caller that leaves ends a generator: ${kind}`, async () => {
+    ended = Promise.withResolvers();
+    const stream = new LambdaStream();
+    const running = handler(get(kind), stream.facade);
+    for await (const piece of stream.inner) if (String(piece).includes('{"n":1}')) break;
+    assert.equal(await ended.promise, kind === "waiting" ? "waiting" : "counting");
+    await running;
+    assert.deepEqual(errors, []);
+  });
+
+test("a generator waits for a slow caller", async () => {
+  const stream = new LambdaStream(100);
+  written = 0;
+  const running = handler(get("endless"), stream.facade);
+  let last = -1;
+  // Nobody reads: the generator comes to a stop.
+  for (let turn = 0; turn < 200 || written !== last; turn++) {
+    last = written;
+    await new Promise(setImmediate);
   }
+  assert.ok(written < 50, String(written));
+  stream.inner.destroy();
+  await running;
+});
+
+test("a stream that fails half way is left to the runtime, which ends it as failed", async () => {
+  const stream = new LambdaStream();
+  await assert.rejects(handler(get("failing"), stream.facade), /a secret/);
+  assert.deepEqual([stream.inner.destroyed, stream.inner.writableEnded], [false, false]);
+  assert.equal(errors.length, 1);
+  errors.length = 0;
+  stream.inner.end();
+  assert.equal((await stream.all()).body, '{"n":1}\n');
+});
+
+test("the next invocation does not wait for timers and connections of the application", async () => {
+  const stream = new LambdaStream();
+  const context = { callbackWaitsForEmptyEventLoop: true };
+  await Promise.all([stream.all(), handler(get("text"), stream.facade, context)]);
+  assert.equal(context.callbackWaitsForEmptyEventLoop, false);
 });
 
 test("an event that is no request is an error", async () => {
   const records = { Records: [{ eventSource: "aws:sqs" }] } as unknown as LambdaEvent;
-  await assert.rejects(handler(records), /the event is no HTTP request/);
-});
-
-/** What Lambda's Node runtime does: the head is JSON, eight zero bytes separate it from the body. */
-function withStreaming<Result>(run: () => Result): Result {
-  const HttpResponseStream = {
-    from(stream: Writable, head: object): Writable {
-      stream.write(JSON.stringify(head));
-      stream.write(new Uint8Array(8));
-      return stream;
-    },
-  };
-  const awslambda = { streamifyResponse: (inner: unknown) => inner, HttpResponseStream };
-  Object.assign(globalThis, { awslambda });
-  try {
-    return run();
-  } finally {
-    Reflect.deleteProperty(globalThis, "awslambda");
-  }
-}
-
-type Streaming = (event: LambdaEvent, stream: Writable) => Promise<void>;
-const streaming = withStreaming(() => streamingLambda(application)) as Streaming;
-
-function parts(bytes: Buffer): { head: { statusCode: number; cookies?: string[] }; body: string } {
-  const end = bytes.indexOf("\0".repeat(8));
-  return { head: JSON.parse(bytes.subarray(0, end).toString()), body: bytes.subarray(end + 8).toString() };
-}
-
-async function piecesOf(stream: PassThrough): Promise<Buffer[]> {
-  const pieces: Buffer[] = [];
-  for await (const piece of stream) pieces.push(piece as Buffer);
-  return pieces;
-}
-
-async function streamed(event: LambdaEvent): Promise<ReturnType<typeof parts>> {
-  const stream = new PassThrough();
-  const [bytes] = await Promise.all([piecesOf(stream), streaming(event, stream)]);
-  return parts(Buffer.concat(bytes));
-}
-
-test("a streamed answer has its head first", async () => {
-  const { head, body } = await streamed(recorded("function-url"));
-  assert.deepEqual([head.statusCode, head.cookies], [200, ["a=1; HttpOnly", "b=2"]]);
-  assert.deepEqual(JSON.parse(body).segments, ["a/b", "c"]);
-  assert.deepEqual(await streamed(get("/answers/nothing")), {
-    head: { statusCode: 204, headers: {} },
-    body: "",
-  });
-});
-
-test("the caller gets each piece as it arrives, and a caller that leaves ends the generator", async () => {
-  stopped = Promise.withResolvers();
-  const stream = new PassThrough();
-  const running = streaming(get("/answers/endless"), stream);
-  let text = "";
-  for await (const piece of stream) {
-    text += piece;
-    if (text.includes('{"n":3}')) break;
-  }
-  await stopped.promise;
-  await assert.rejects(running);
-});
-
-test("a stream that fails half way is cut off", async () => {
-  const stream = new PassThrough();
-  const all = piecesOf(stream);
-  await assert.rejects(streaming(get("/answers/failing"), stream));
-  await assert.rejects(all);
+  await assert.rejects(handler(records, new LambdaStream().facade), /the event is no HTTP request/);
 });
 
 test("outside of Lambda there is no streaming handler", () => {
   assert.throws(() => streamingLambda(application), /runs only on AWS Lambda/);
+  assert.equal(typeof lambda(application), "function");
 });

@@ -1,5 +1,5 @@
 /** The interfaces that the table runs under. */
-export type InterfaceName = "node" | "fetch" | "wsgi" | "asgi" | "bun" | "deno" | "workerd";
+export type InterfaceName = "node" | "fetch" | "wsgi" | "asgi" | "bun" | "deno" | "workerd" | "lambda";
 
 /** One request and its expected answer, for every interface. */
 export interface Case {

@@ -1,6 +1,7 @@
 import type { Case } from "./case.ts";
 
 const URL_REASON = "a WHATWG Request normalises or refuses this target";
+const EVENT_REASON = "an event has a path in place of the request target";
 const NO_AUTHORITY = "the Request has the path of the target, and the Host header as its authority";
 const TYPE = "application/json; charset=utf-8";
 
@@ -124,14 +125,14 @@ export const routingCases: readonly Case[] = [
     target: "http://localhost/foo/12?verbose=true",
     status: 200,
     json: { id: 12, verbose: true },
-    except: { fetch: URL_REASON },
+    except: { fetch: URL_REASON, lambda: EVENT_REASON },
   },
   {
     name: "absolute-form without a path",
     target: "http://localhost",
     status: 200,
     json: "Default handler",
-    except: { fetch: URL_REASON },
+    except: { fetch: URL_REASON, lambda: EVENT_REASON },
   },
   ...["x/admin?", "u:p@x", "a b", "a,b", "a\\b", "x#y", "[::1", ":80", "x:8o", "x%zz"].map((host) => ({
     name: `an invalid Host: ${host}`,
@@ -151,6 +152,7 @@ export const routingCases: readonly Case[] = [
     status: 400,
     except: {
       fetch: URL_REASON,
+      lambda: EVENT_REASON,
       bun: NO_AUTHORITY,
       deno: NO_AUTHORITY,
       workerd: NO_AUTHORITY,
@@ -166,6 +168,7 @@ export const routingCases: readonly Case[] = [
     answers: { allow: /GET.*HEAD.*OPTIONS.*PATCH.*POST/ },
     except: {
       fetch: URL_REASON,
+      lambda: EVENT_REASON,
       bun: "Bun's server answers 400 itself",
       deno: "Deno makes it the path /*",
     },

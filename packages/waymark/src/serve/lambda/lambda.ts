@@ -1,21 +1,24 @@
 import { Buffer, isUtf8 } from "node:buffer";
-import { Readable, type Writable } from "node:stream";
-import { pipeline } from "node:stream/promises";
-import { fetchAdapter } from "../fetch-adapter.ts";
+import { type Answer, isStream } from "../../http/answer.ts";
+import { HttpError, problemAnswer } from "../../http/http-error.ts";
+import { passableAnswer } from "../gateway/head.ts";
 import type { RequestHandler } from "../handler.ts";
-import { isV2, type LambdaEvent, requestOf } from "./event.ts";
+import type { LambdaEvent } from "./event.ts";
+import { answerHead } from "./event-answer.ts";
+import { LambdaIncoming } from "./lambda-incoming.ts";
+import { type StreamingContext, type StreamingRuntime, sendBody } from "./response-stream.ts";
 
 export type { LambdaEvent } from "./event.ts";
 
-/** What a function returns for an event: `multiValueHeaders` for payload format 1.0, the rest for 2.0. */
+/** What a function returns for an event, in the form that the source of the event takes. */
 export interface LambdaResult {
   /** The HTTP status. */
   readonly statusCode: number;
-  /** Headers of payload format 2.0, without `set-cookie`. */
+  /** Headers for payload format 2.0, without `set-cookie`, and for a load balancer. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Headers of payload format 1.0. */
+  /** Headers for payload format 1.0, and for a load balancer with several values. */
   readonly multiValueHeaders?: Readonly<Record<string, readonly string[]>>;
-  /** `set-cookie` headers of payload format 2.0. */
+  /** `set-cookie` headers for payload format 2.0. */
   readonly cookies?: readonly string[];
   /** The body, as text or in Base64. */
   readonly body: string;
@@ -30,8 +33,9 @@ export type LambdaHandler = (event: LambdaEvent, context?: unknown) => Promise<L
 const APPLICATION: unique symbol = Symbol.for("@tollway/waymark.application");
 
 /**
- * Serves an application as a Lambda function behind a function URL or API Gateway: `export const handler =
- * lambda(application)`. Lambda takes the whole answer at once. A stream is complete when its generator has ended.
+ * Serves an application as a Lambda function behind a function URL, API Gateway or an Application Load Balancer:
+ * `export const handler = lambda(application)`. Lambda takes the whole answer at once. A stream is complete when its
+ * generator has ended.
  * @example
  * ```ts
  * import { Application } from "@tollway/waymark";
@@ -42,51 +46,41 @@ const APPLICATION: unique symbol = Symbol.for("@tollway/waymark.application");
  */
 export function lambda(application: RequestHandler): LambdaHandler {
   const handler: LambdaHandler = async (event) => {
-    const { request, remoteAddress } = requestOf(event);
-    const response = await fetchAdapter(application, request, { remoteAddress });
-    const bytes = Buffer.from(await response.arrayBuffer());
-    const isText = isUtf8(bytes);
-    return {
-      statusCode: response.status,
-      ...(isV2(event) ? headV2(response) : { multiValueHeaders: valuesOf(response.headers) }),
-      body: bytes.toString(isText ? "utf8" : "base64"),
-      isBase64Encoded: !isText,
-    };
+    const incoming = new LambdaIncoming(event);
+    const report = (error: unknown) => application.report(error, incoming);
+    const answer = await wholeAnswer(passableAnswer(await application.handle(incoming), report), report);
+    return { ...answerHead(event, answer.status, answer.headers), ...bodyOf(answer.body) };
   };
   return Object.defineProperty(handler, APPLICATION, { value: application });
 }
 
-function headV2({ headers }: Response): Pick<LambdaResult, "headers" | "cookies"> {
-  const cookies = headers.getSetCookie();
-  const rest = Object.fromEntries([...headers].filter(([name]) => name !== "set-cookie"));
-  return cookies.length === 0 ? { headers: rest } : { headers: rest, cookies };
-}
+type WholeAnswer = Answer & { body: string | Uint8Array | null };
 
-function valuesOf(headers: Headers): Record<string, string[]> {
-  const values: Record<string, string[]> = {};
-  for (const [name, value] of headers) {
-    values[name] ??= [];
-    values[name].push(value);
+/** Reads a stream to its end. Nothing has been sent yet, so its error is an answer of its own. */
+async function wholeAnswer(answer: Answer, report: (error: unknown) => void): Promise<WholeAnswer> {
+  const { status, headers, body } = answer;
+  if (!isStream(body)) return { status, headers, body };
+  try {
+    const pieces: Uint8Array[] = [];
+    for await (const piece of body) pieces.push(typeof piece === "string" ? Buffer.from(piece) : piece);
+    return { status, headers, body: Buffer.concat(pieces) };
+  } catch (error) {
+    report(error);
+    return problemAnswer(new HttpError(500)) as WholeAnswer;
   }
-  return values;
 }
 
-/** The globals of Lambda's Node runtime for functions that stream. */
-interface StreamingRuntime {
-  streamifyResponse(
-    handler: (event: LambdaEvent, stream: Writable, context: unknown) => Promise<void>,
-  ): unknown;
-  HttpResponseStream: {
-    from(
-      stream: Writable,
-      head: { statusCode: number; headers?: Record<string, string>; cookies?: readonly string[] },
-    ): Writable;
-  };
+function bodyOf(body: string | Uint8Array | null): Pick<LambdaResult, "body" | "isBase64Encoded"> {
+  if (body === null) return { body: "", isBase64Encoded: false };
+  if (typeof body === "string") return { body: body.toWellFormed(), isBase64Encoded: false };
+  const bytes = Buffer.from(body.buffer, body.byteOffset, body.length);
+  const isText = isUtf8(bytes);
+  return { body: bytes.toString(isText ? "utf8" : "base64"), isBase64Encoded: !isText };
 }
 
 /**
- * Like {@link lambda}, for a function URL whose invoke mode is `RESPONSE_STREAM`: the caller gets each piece as it
- * arrives.
+ * Like {@link lambda}, for a function URL whose invoke mode is `RESPONSE_STREAM` and for a REST API that streams: the
+ * caller gets each piece as it arrives.
  * @example
  * ```ts
  * import { Application } from "@tollway/waymark";
@@ -99,17 +93,14 @@ export function streamingLambda(application: RequestHandler): unknown {
   const { awslambda } = globalThis as unknown as { awslambda?: StreamingRuntime };
   if (awslambda === undefined)
     throw new TypeError("a streaming function runs only on AWS Lambda's Node runtime");
-  const handler = awslambda.streamifyResponse(async (event, stream) => {
-    const { request, remoteAddress } = requestOf(event);
-    const left = new AbortController();
-    stream.once("close", () => left.abort());
-    const response = await fetchAdapter(application, request, { remoteAddress, signal: left.signal });
-    const head = { statusCode: response.status, ...headV2(response) } as { statusCode: number };
-    const out = awslambda.HttpResponseStream.from(stream, head);
-    // Lambda sends the head with the first write, so an event stream opens before its first event.
-    out.write("");
-    if (response.body === null) out.end();
-    else await pipeline(Readable.fromWeb(response.body as never), out);
+  const handler = awslambda.streamifyResponse(async (event, stream, context?: StreamingContext) => {
+    // Otherwise Lambda waits until no timer and no connection of the application is left.
+    if (context !== undefined) context.callbackWaitsForEmptyEventLoop = false;
+    const incoming = new LambdaIncoming(event);
+    const report = (error: unknown) => application.report(error, incoming);
+    const answer = passableAnswer(await application.handle(incoming), report);
+    const head = answerHead(event, answer.status, answer.headers);
+    await sendBody(awslambda.HttpResponseStream.from(stream, head), answer.body, incoming, report);
   });
   return Object.defineProperty(handler as object, APPLICATION, { value: application });
 }

@@ -69,8 +69,8 @@ const observes = ({ options: { onRequest, onAnswer, onEnd, use } }: Usage): bool
 export const PARTS: readonly Part[] = [
   {
     from: "application/load-routes",
-    to: "application/openapi-pages",
-    names: ["openApiPages", "withPages"],
+    to: "application/documented-routes",
+    names: ["documentedRoutes"],
     isUsed: ({ options }) => options.openapi !== undefined && options.openapi !== false,
   },
   {

@@ -69,7 +69,7 @@ test("every part names imports that the modules have", async () => {
       .map((stem) => fileURLToPath(new URL(`../${stem}.ts`, import.meta.url)));
     assert.ok(existsSync(to!), edge);
     const source = readFileSync(from!, "utf8");
-    for (const [, name] of text.matchAll(/export function (\w+)/g))
+    for (const [, name] of text.matchAll(/export (?:function|\{ refuse as) (\w+)/g))
       assert.match(source, new RegExp(`\\b${name!}\\b`));
     const stem = to!.slice(to!.lastIndexOf("/") + 1);
     assert.ok(source.includes(`/${stem}"`), `${from} imports ${stem}`);

@@ -1,3 +1,4 @@
+import { OWN_STATUSES, REASONS } from "../http/status.ts";
 import type { Types, Usage } from "./usage.ts";
 
 /** An import that a bundle can do without. */
@@ -17,6 +18,7 @@ export const REFUSE = "refuse();";
 const REFUSE_STREAM = `const [value] = arguments; if (Symbol.asyncIterator in value || (Symbol.iterator in value && "next" in value)) { ${REFUSE} }`;
 
 const COMPILE = "signature/convert/compile";
+const UPLOADS = ["file", "blob", "bytes"] as const;
 const REFINEMENTS = "signature/convert/refinements";
 
 function kindPart(file: string, names: readonly string[], ...kinds: readonly string[]): Part {
@@ -35,6 +37,9 @@ const takesArguments = ({ routes }: Usage): boolean =>
   routes.classes.some(({ verbs }) =>
     [...verbs.values()].some(({ signature }) => signature.parameters.length > 0),
   );
+
+const hasSchemas = ({ routes }: Usage): boolean =>
+  routes.classes.some(({ controller }) => controller.schema !== undefined);
 
 const readsCookies = ({ code }: Usage): boolean => /cookie/i.test(code);
 
@@ -108,6 +113,15 @@ export const PARTS: readonly Part[] = [
       afterwards: `if (arguments[0].route.hooks.after || arguments[2].after !== undefined) { ${REFUSE} } return arguments[1];`,
     },
   },
+  {
+    from: "http/http-error",
+    to: "http/status",
+    names: ["reasonOf"],
+    isUsed: ({ code }) => /\b(?:HttpError|problem)\b/.test(code),
+    instead: {
+      reasonOf: `return ${JSON.stringify(Object.fromEntries(OWN_STATUSES.map((own) => [own, REASONS[own]])))}[arguments[0]];`,
+    },
+  },
   { from: "http/call", to: "http/cookies", names: ["cookiesOf"], isUsed: readsCookies },
   {
     from: "controller/controller",
@@ -165,12 +179,12 @@ export const PARTS: readonly Part[] = [
   manifestPart("application/web-platform"),
   manifestPart("application/node/node-platform"),
   { from: "application/web-platform", to: "http/form-data", names: ["formData"], isUsed: readsBody },
-  { from: "application/parsed-body", to: "http/json", names: ["decodeUtf8", "parseJson"], isUsed: readsBody },
+  { from: "application/parsed-body", to: "http/json", names: ["decodeUtf8", "parseText"], isUsed: readsBody },
   {
     from: "signature/bind/binder",
     to: "signature/bind/schema-runner",
     names: ["anyKeywords", "assignSchemaRoles", "compileSchemas"],
-    isUsed: ({ routes }) => routes.classes.some(({ controller }) => controller.schema !== undefined),
+    isUsed: hasSchemas,
     instead: {
       assignSchemaRoles: "return arguments[0];",
       compileSchemas: `if (Object.keys(arguments[1]).length === 0) return undefined; ${REFUSE}`,
@@ -217,7 +231,7 @@ export const PARTS: readonly Part[] = [
     names: ["collectKeywords"],
     isUsed: ({ code }) => code.includes("keywords"),
   },
-  kindPart("unions", ["unionConverter"], "union"),
+  kindPart("shared-union", ["sharedUnion"], "union"),
   kindPart("lists", ["arrayConverter", "tupleConverter"], "array", "tuple"),
   kindPart("objects", ["objectConverter"], "object"),
   kindPart("references", ["referenceConverter"], "reference"),
@@ -235,13 +249,34 @@ export const PARTS: readonly Part[] = [
     isUsed: (_, { kinds }) => kinds.has("union"),
   },
   kindPart("literals", ["literalConverter"], "literal"),
-  kindPart("numbers", ["bigintConverter", "numberConverter"], "number", "bigint"),
+  kindPart("numbers", ["numberConverter"], "number"),
+  kindPart("bigints", ["bigintConverter"], "bigint"),
   kindPart("booleans", ["booleanConverter"], "boolean"),
   kindPart("texts", ["stringConverter", "untypedConverter"], "string", "untyped"),
   kindPart("dates", ["dateConverter", "formattedDateConverter"], "date"),
   kindPart("urls", ["urlConverter"], "url"),
+  kindPart("uploads", ["blobConverter", "bytesConverter", "fileConverter"], ...UPLOADS),
+  kindPart("raw", ["NON_NULL", "RAW"], "unknown", "nonNull", "unreadable", "stream", "response", "problem"),
+  {
+    from: "signature/bind/binder",
+    to: "signature/convert/raw",
+    names: ["RAW"],
+    isUsed: hasSchemas,
+  },
+  {
+    from: COMPILE,
+    to: "signature/convert/outcomes",
+    names: ["Outcomes"],
+    isUsed: (_, { kinds }) => kinds.has("union") || kinds.has("reference"),
+    instead: { Outcomes: "this.clear = () => {};" },
+  },
   kindPart("constants", ["absentConverter", "nullConverter"], "null", "undefined", "never"),
-  refinementPart(COMPILE, ["numberCheck", "stringCheck"]),
+  {
+    from: COMPILE,
+    to: "signature/convert/checked",
+    names: ["checkedConverter"],
+    isUsed: (_, { hasRefinements }) => hasRefinements,
+  },
   refinementPart("signature/convert/lists", ["listCheck"]),
   refinementPart("signature/convert/objects", ["stringCheck"]),
   {

@@ -53,6 +53,10 @@ function streamPart(from: string, to: string, instead: Readonly<Record<string, s
   return { from, to: `http/${to}`, names: Object.keys(instead), isUsed: sendsStreams, instead };
 }
 
+function eventsPart(from: string): Part {
+  return streamPart(from, "event-streams", { EventStreams: "this.close = this.reopen = () => {};" });
+}
+
 /** The manifest of a bundle has the classes themselves. */
 function manifestPart(from: string): Part {
   return {
@@ -105,6 +109,24 @@ export const PARTS: readonly Part[] = [
   },
   {
     from: "application/perform",
+    to: "application/hooks",
+    names: ["performWithHooks"],
+    isUsed: ({ options, routes }) =>
+      options.before !== undefined ||
+      options.after !== undefined ||
+      routes.classes.some(
+        ({ hooks, controller }) => hooks.before || hooks.after || controller.guard !== undefined,
+      ),
+  },
+  {
+    from: "application/failure",
+    to: "application/error-hooks",
+    names: ["hookAnswer"],
+    isUsed: ({ options, routes }) =>
+      options.onError !== undefined || routes.classes.some(({ hooks }) => hooks.onError),
+  },
+  {
+    from: "application/hooks",
     to: "application/after",
     names: ["afterwards"],
     isUsed: ({ options, routes }) =>
@@ -132,8 +154,8 @@ export const PARTS: readonly Part[] = [
   {
     from: "http/call",
     to: "http/proxy",
-    names: ["originOf", "urlOf"],
-    isUsed: ({ code }) => /remoteAddress|isSecure|\brequest\b|cookie/i.test(code),
+    names: ["originOf"],
+    isUsed: ({ code }) => /remoteAddress|isSecure|cookie/i.test(code),
   },
   {
     from: "controller/controller",
@@ -142,8 +164,9 @@ export const PARTS: readonly Part[] = [
     isUsed: ({ code }) => code.includes("redirect"),
   },
   streamPart("http/to-answer", "response-answer", { responseAnswer: REFUSE }),
-  streamPart("http/to-answer", "stream", { openStream: REFUSE, streamAnswer: REFUSE }),
-  streamPart("http/to-answer", "body-source", { webSource: REFUSE, sourceOf: REFUSE_STREAM }),
+  streamPart("http/to-answer", "blob-answer", { blobAnswer: REFUSE }),
+  streamPart("http/to-answer", "stream", { streamAnswer: REFUSE }),
+  streamPart("http/to-answer", "body-source", { sourceOf: REFUSE_STREAM }),
   {
     from: "serve/fetch-adapter",
     to: "serve/fetch-stream",
@@ -152,12 +175,21 @@ export const PARTS: readonly Part[] = [
   },
   {
     from: "http/call",
-    to: "http/readable",
-    names: ["readableOf"],
+    to: "http/request",
+    names: ["requestOf"],
     isUsed: ({ code }) => /\brequest\b/.test(code),
   },
-  streamPart("application/perform", "response-answer", { responseAnswer: REFUSE }),
+  {
+    from: "http/call",
+    to: "http/headers",
+    names: ["RequestHeaders"],
+    isUsed: ({ code }) => /\bheaders\b/.test(code),
+  },
+  eventsPart("application/application"),
+  eventsPart("application/load-routes"),
+  streamPart("application/hooks", "response-answer", { responseAnswer: REFUSE }),
   streamPart("application/failure", "response-answer", { responseAnswer: REFUSE }),
+  streamPart("application/error-hooks", "response-answer", { responseAnswer: REFUSE }),
   {
     from: "application/options",
     to: "http/cors",
@@ -172,9 +204,9 @@ export const PARTS: readonly Part[] = [
   },
   {
     from: "application/web-platform",
-    to: "application/controller-table",
-    names: ["allClasses", "plainSignatures", "tableEntry"],
-    isUsed: ({ options }) => options.controllers !== undefined,
+    to: "application/gather-table",
+    names: ["gatherTable"],
+    isUsed: ({ isLinked }) => !isLinked,
   },
   manifestPart("application/web-platform"),
   manifestPart("application/node/node-platform"),
@@ -189,6 +221,14 @@ export const PARTS: readonly Part[] = [
       assignSchemaRoles: "return arguments[0];",
       compileSchemas: `if (Object.keys(arguments[1]).length === 0) return undefined; ${REFUSE}`,
     },
+  },
+  {
+    // A build has checked the routes that are linked.
+    from: "routing/build-routes",
+    to: "routing/check-routes",
+    names: ["checkSchema", "claim", "hide"],
+    isUsed: ({ isLinked }) => !isLinked,
+    instead: { checkSchema: "", claim: "arguments[0].set(arguments[1], arguments[2]);", hide: "" },
   },
   {
     from: "routing/build-routes",

@@ -88,6 +88,7 @@ test("an application that uses everything keeps everything", async () => {
     versions: { names: ["v1"] },
     onAnswer: () => undefined,
     after: () => undefined,
+    onError: () => undefined,
   };
   const code = "HttpError; this.headers; this.cookies; this.request; this.keywords; this.redirect()";
   const parts = await unusedOf({ Everything, v1: { Plain } }, options, code);

@@ -1,6 +1,6 @@
 /** A bundle leaves out what its application does not use, and answers like the sources. */
 import assert from "node:assert/strict";
-import { writeFileSync } from "node:fs";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
@@ -10,6 +10,8 @@ import { linkedText } from "../src/build/linked-text.ts";
 import { discover } from "../src/routing/discover.ts";
 import { Project } from "./support/project.ts";
 
+const NAMES_ONLY = "an argument with the name of a part";
+
 /** The members of a class, and the requests: a path, or more of it. */
 const CASES: readonly [
   name: string,
@@ -18,6 +20,7 @@ const CASES: readonly [
 ][] = [
   ["nothing", "GET() { return 1; }", "/foo", "/foo/x", "/foo?x=1", "/fooo", ["/foo", { method: "PUT" }]],
   ["cookies", "GET() { return this.cookies.a; }", ["/foo", { headers: { cookie: "a=b%20c; d=e" } }]],
+  [NAMES_ONLY, "GET(given: { cookies?: string }) { return given; }", "/foo?cookies=a"],
   ["a cookie of the answer", 'GET() { this.setCookie("a", "b"); return 1; }', "/foo"],
   ["a generator", "*GET() { yield 1; yield 2; }", "/foo"],
   ["a generator without a piece", "async *GET() {}", "/foo"],
@@ -124,6 +127,15 @@ for (const [at, [name, , ...requests]] of CASES.entries())
       assert.deepEqual(await asked(bundle, path, init), await asked(sources, path, init), path);
     }
   });
+
+test("the names of arguments keep no part", async () => {
+  const keepsCookies = async (name: string) => {
+    const at = CASES.findIndex(([each]) => each === name);
+    await bothOf(at);
+    return readFileSync(join(folder, `case${at}.bundle.mjs`), "utf8").includes("Max-Age");
+  };
+  assert.deepEqual([await keepsCookies("cookies"), await keepsCookies(NAMES_ONLY)], [true, false]);
+});
 
 test(LIE[0], async (context) => {
   const logged: string[] = [];

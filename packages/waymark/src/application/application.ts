@@ -19,7 +19,7 @@ import { allowedOn, noController, withoutVerb } from "./missing.ts";
 import { type Observed, type Observers, observe, observersOf } from "./observe.ts";
 import { type ApplicationOptions, checkOptions, partsOf } from "./options.ts";
 import { perform } from "./perform.ts";
-import type { Platform } from "./platform.ts";
+import type { CompilerAsks, Platform } from "./platform.ts";
 import { Versions } from "./versions.ts";
 import { webPlatform } from "./web-platform.ts";
 
@@ -97,38 +97,18 @@ export class Application {
    * Finds and reads the controllers without starting anything.
    * @internal
    */
-  async load(): Promise<Routes> {
-    return loadRoutes(this.options, this.#platform, this.#events);
+  async load(asks?: CompilerAsks): Promise<Routes> {
+    return loadRoutes(this.options, this.#platform, this.#events, asks);
   }
 
   /**
-   * Loads the controllers again and serves them from now on. For `waymark --watch`: no hook runs. After an error, the
-   * earlier controllers go on serving.
+   * Serves these routes from now on, if the application has started.
    * @internal
    */
-  async reload(): Promise<Routes> {
-    const routes = await this.load();
-    if (this.#routes !== undefined) {
-      this.#routes = routes;
-      this.#ready = Promise.resolve(routes);
-    }
-    return routes;
-  }
-
-  /**
-   * Like {@link load}. TypeScript's compiler must also agree on the type of every parameter.
-   * @internal
-   */
-  async check(): Promise<Routes> {
-    return loadRoutes(this.options, this.#platform, this.#events, { verify: true });
-  }
-
-  /**
-   * Like {@link load}. TypeScript's compiler also infers the return types that are not written, if it is installed.
-   * @internal
-   */
-  async describe(): Promise<Routes> {
-    return loadRoutes(this.options, this.#platform, this.#events, { infer: true });
+  replace(routes: Routes): void {
+    if (this.#routes === undefined) return;
+    this.#routes = routes;
+    this.#ready = Promise.resolve(routes);
   }
 
   /** Ends the open event streams, which otherwise never end. A server calls it before it waits for its answers. */

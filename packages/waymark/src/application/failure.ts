@@ -7,6 +7,7 @@ import type { Incoming } from "../http/incoming.ts";
 import { responseAnswer } from "../http/response-answer.ts";
 import type { RouteClass, Routes, RouteVerb } from "../routing/routes.ts";
 import type { BindFaults } from "../signature/bind/bind-faults.ts";
+import { type Concerned, hookAnswer } from "./error-hooks.ts";
 import { errorText, escapeControls } from "./log-text.ts";
 import { tooManySegments } from "./missing.ts";
 import type { ApplicationOptions } from "./options.ts";
@@ -46,7 +47,7 @@ export function failed(
   if (exchange !== undefined && !(error instanceof Response)) exchange.error = error;
   if (error instanceof Response) return sent(error, failure, options);
   if (options.onError === undefined && !route.hooks.onError) return problem(error, call.incoming, options);
-  return hooked(error, call.incoming, options, route.hooks.onError ? controller : undefined, controller);
+  return hooked(error, call.incoming, options, { controller, isHooked: route.hooks.onError });
 }
 
 async function sent(response: Response, failure: Failure, options: ApplicationOptions): Promise<Answer> {
@@ -64,32 +65,20 @@ export function unrouted(
   options: ApplicationOptions,
 ): Answer | Promise<Answer> {
   if (options.onError === undefined) return problem(error, incoming, options);
-  return hooked(error, incoming, options, undefined, undefined);
+  return hooked(error, incoming, options, undefined);
 }
 
 async function hooked(
-  thrown: unknown,
+  error: unknown,
   incoming: Incoming,
   options: ApplicationOptions,
-  hooking: Controller | undefined,
-  controller: Controller | undefined,
+  concerned: Concerned | undefined,
 ): Promise<Answer> {
-  let error = thrown;
   try {
-    try {
-      let answered: unknown = await hooking?.onError(error);
-      if (answered instanceof Error) throw answered;
-      if (!(answered instanceof Response)) answered = await options.onError?.(error, controller);
-      if (answered instanceof Error) throw answered;
-      if (answered instanceof Response) return await responseAnswer(answered, { incoming });
-    } catch (again) {
-      if (!(again instanceof Response)) throw again;
-      return await responseAnswer(again, { incoming });
-    }
-  } catch (again) {
-    error = again;
+    return await hookAnswer(error, incoming, options, concerned);
+  } catch (unanswered) {
+    return problem(unanswered, incoming, options);
   }
-  return problem(error, incoming, options);
 }
 
 /** Problem details for an error that no hook has answered. */

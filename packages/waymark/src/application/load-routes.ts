@@ -1,7 +1,8 @@
 import type { BodyRules } from "../http/body-kind.ts";
 import { EventStreams } from "../http/event-streams.ts";
-import { buildRoutes } from "../routing/build-routes.ts";
+import { buildRoutes, type ModuleEntry, type SignatureOf } from "../routing/build-routes.ts";
 import type { Routes } from "../routing/routes.ts";
+import { documentedRoutes } from "./documented-routes.ts";
 import type { ApplicationOptions } from "./options.ts";
 import { collectKeywords } from "./parsed-body.ts";
 import type { CompilerAsks, Platform } from "./platform.ts";
@@ -41,25 +42,13 @@ export async function loadRoutes(
     unknownKeywords: options.unknownKeywords ?? "reject",
     projection: options.projection ?? true,
   } as const;
-  if (!wantsOpenApi(options)) {
-    const routes = buildRoutes(roots, signatureOf, defaults, notes, origins);
+  const build = (entries: readonly ModuleEntry[], signaturesOf: SignatureOf): Routes => {
+    const routes = buildRoutes(entries, signaturesOf, defaults, notes, origins);
     if (options.versions !== undefined) checkVersions(options.versions, routes.roots);
     return routes;
-  }
-  // Loaded on demand: most applications do not serve the document.
-  const { openApiPages, withPages } = await import("./openapi-pages.ts");
-  const pages = openApiPages(options, platform, notes)!;
-  const own = new Set(pages.classes);
-  const routes = buildRoutes(
-    withPages(roots, pages),
-    (found, verb) => (own.has(found) ? pages : { signatureOf }).signatureOf(found, verb),
-    defaults,
-    notes,
-    origins,
-  );
-  if (options.versions !== undefined) checkVersions(options.versions, routes.roots);
-  pages.describe(routes);
-  return routes;
+  };
+  if (!wantsOpenApi(options)) return build(roots, signatureOf);
+  return documentedRoutes(options, platform, { roots, signatureOf, notes, build });
 }
 
 function wantsOpenApi({ openapi }: ApplicationOptions): boolean {

@@ -1,6 +1,6 @@
 import type { Call, Keywords } from "../http/call.ts";
 import { HttpError } from "../http/http-error.ts";
-import { decodeUtf8, parseJson } from "../http/json.ts";
+import { decodeUtf8, parseText } from "../http/json.ts";
 import { parseFields } from "../signature/bind/fields.ts";
 import type { BodyInput } from "../signature/model/input.ts";
 
@@ -10,7 +10,7 @@ export function parseBody(
   bytes: Uint8Array,
 ): BodyInput | undefined | Promise<BodyInput> {
   if (bytes.length === 0) return undefined;
-  if (kind === "json") return { kind: "json", value: parseJson(bytes), source: bytes };
+  if (kind === "json") return { kind: "json", value: parseText(decodeUtf8(bytes)), source: bytes };
   if (kind === "multipart") {
     return settings.parseMultipart(bytes, incoming.header("content-type")!).then((fields) => ({
       kind: "form",

@@ -1,29 +1,14 @@
-import type { Controller } from "../controller/controller.ts";
-import type { Exchange } from "../controller/exchange.ts";
 import type { Answer } from "../http/answer.ts";
 import { refuseEncoding } from "../http/body-kind.ts";
-import type { Call } from "../http/call.ts";
-import { responseAnswer } from "../http/response-answer.ts";
 import { toAnswer } from "../http/to-answer.ts";
-import type { RouteClass, Routes, RouteVerb } from "../routing/routes.ts";
 import { BindFaults } from "../signature/bind/bind-faults.ts";
 import type { BindResult } from "../signature/bind/binder.ts";
 import type { BodyInput } from "../signature/model/input.ts";
-import { afterwards } from "./after.ts";
 import { failed, faultsError } from "./failure.ts";
+import { performWithHooks } from "./hooks.ts";
+import type { Matched } from "./matched.ts";
 import type { ApplicationOptions } from "./options.ts";
 import { parseBody } from "./parsed-body.ts";
-
-/** Everything that a call needs besides the request. */
-export interface Matched {
-  readonly routes: Routes;
-  readonly route: RouteClass;
-  readonly entry: RouteVerb;
-  readonly call: Call;
-  readonly controller: Controller;
-  /** Undefined if no hook observes requests. */
-  readonly exchange: Exchange | undefined;
-}
 
 /**
  * Calls the method of a request whose class and verb are known: `before()`, arity, body, names and types, method,
@@ -31,7 +16,9 @@ export interface Matched {
  */
 export function perform(matched: Matched, options: ApplicationOptions): Answer | Promise<Answer> {
   try {
-    const answer = hasHooks(matched, options) ? performWithHooks(matched, options) : performDirectly(matched);
+    const answer = hasHooks(matched, options)
+      ? performWithHooks(matched, options, performDirectly)
+      : performDirectly(matched);
     return answer instanceof Promise ? answer.catch((error) => failed(error, matched, options)) : answer;
   } catch (error) {
     return failed(error, matched, options);
@@ -96,32 +83,6 @@ function bindBody({ entry, call }: Matched, bytes: Uint8Array): BindResult | Pro
   };
   const body = parseBody(call, bytes);
   return body instanceof Promise ? body.then(bindParsed) : bindParsed(body);
-}
-
-async function performWithHooks(matched: Matched, options: ApplicationOptions): Promise<Answer> {
-  let answer: Answer;
-  try {
-    answer = await answerOf(matched, options);
-  } catch (thrown) {
-    if (!(thrown instanceof Response)) throw thrown;
-    answer = await responseAnswer(thrown, matched.call);
-  }
-  return afterwards(matched, answer, options);
-}
-
-async function answerOf(matched: Matched, options: ApplicationOptions): Promise<Answer> {
-  const { route, entry, call, controller } = matched;
-  let early = refusalOf(await options.before?.(controller));
-  if (early === undefined && entry.guard !== undefined) early = refusalOf(await entry.guard(controller));
-  if (early === undefined && route.hooks.before) early = refusalOf(await controller.before());
-  if (early !== undefined) return responseAnswer(early, call);
-  return callMethod(matched, await bind(matched));
-}
-
-/** The response of a hook that answers itself. A returned error must not let the request through. */
-function refusalOf(returned: unknown): Response | undefined {
-  if (returned instanceof Error) throw returned;
-  return returned instanceof Response ? returned : undefined;
 }
 
 function isThenable(value: unknown): value is PromiseLike<unknown> {

@@ -4,6 +4,7 @@ import { gzipSync } from "node:zlib";
 import type { BuildFailure, BuildOptions, Message } from "esbuild";
 import { BuildError } from "./build-error.ts";
 import { checkModule } from "./check-module.ts";
+import { modulesOnly } from "./linked-text.ts";
 import { MANIFEST, type NodeImport, ownModules, withoutOwnModules } from "./own-modules.ts";
 import { TARGETS, type TargetName } from "./targets.ts";
 import { unusedParts } from "./unused-parts.ts";
@@ -82,7 +83,16 @@ export async function bundled(options: BundleOptions): Promise<Uint8Array> {
     // A name in a comment does not count.
     minifyWhitespace: true,
     banner: {},
-    plugins: [withoutOwnModules(), ownModules({ ...own, nodeImports: [], unused: new Map() })],
+    plugins: [
+      withoutOwnModules(),
+      ownModules({
+        ...own,
+        // The names in a signature are not names of the application's code.
+        manifest: manifest && { ...manifest, text: modulesOnly(manifest.text) },
+        nodeImports: [],
+        unused: new Map(),
+      }),
+    ],
   });
   const unused = unusedParts({
     ...options.usage,

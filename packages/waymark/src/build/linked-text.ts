@@ -52,6 +52,13 @@ export const manifest = {
 `;
 }
 
+/** A manifest of {@link linkedText} that only has the modules of the application. */
+export function modulesOnly(text: string): string {
+  const imports = [...text.matchAll(/^import \* as (\w+) from .*$/gm)];
+  const names = imports.map(([, name]) => name);
+  return `${imports.map(([line]) => `${line}\n`).join("")}export const manifest = [${names}];\n`;
+}
+
 /** The classes of a module with their segments, by name. Members of the fallback also have paths of their own. */
 function topLevel({ classes, fallback }: RouteModule): [segment: string, route: RouteClass][] {
   const all = [...classes].filter(([, { name }]) => !name.includes("."));

@@ -1,3 +1,4 @@
+import { OWN_STATUSES, REASONS } from "../http/status.ts";
 import type { Types, Usage } from "./usage.ts";
 
 /** An import that a bundle can do without. */
@@ -17,6 +18,7 @@ export const REFUSE = "refuse();";
 const REFUSE_STREAM = `const [value] = arguments; if (Symbol.asyncIterator in value || (Symbol.iterator in value && "next" in value)) { ${REFUSE} }`;
 
 const COMPILE = "signature/convert/compile";
+const UPLOADS = ["file", "blob", "bytes"] as const;
 const REFINEMENTS = "signature/convert/refinements";
 
 function kindPart(file: string, names: readonly string[], ...kinds: readonly string[]): Part {
@@ -36,6 +38,9 @@ const takesArguments = ({ routes }: Usage): boolean =>
     [...verbs.values()].some(({ signature }) => signature.parameters.length > 0),
   );
 
+const hasSchemas = ({ routes }: Usage): boolean =>
+  routes.classes.some(({ controller }) => controller.schema !== undefined);
+
 const readsCookies = ({ code }: Usage): boolean => /cookie/i.test(code);
 
 /** Only these give a hook or a method a `Response` to return or to throw. A module that the platform provides may, too. */
@@ -46,6 +51,10 @@ const sendsStreams = ({ code }: Usage, { returnsStreams }: Types): boolean =>
 
 function streamPart(from: string, to: string, instead: Readonly<Record<string, string>>): Part {
   return { from, to: `http/${to}`, names: Object.keys(instead), isUsed: sendsStreams, instead };
+}
+
+function eventsPart(from: string): Part {
+  return streamPart(from, "event-streams", { EventStreams: "this.close = this.reopen = () => {};" });
 }
 
 /** The manifest of a bundle has the classes themselves. */
@@ -69,8 +78,8 @@ const observes = ({ options: { onRequest, onAnswer, onEnd, use } }: Usage): bool
 export const PARTS: readonly Part[] = [
   {
     from: "application/load-routes",
-    to: "application/openapi-pages",
-    names: ["openApiPages", "withPages"],
+    to: "application/documented-routes",
+    names: ["documentedRoutes"],
     isUsed: ({ options }) => options.openapi !== undefined && options.openapi !== false,
   },
   {
@@ -100,12 +109,39 @@ export const PARTS: readonly Part[] = [
   },
   {
     from: "application/perform",
+    to: "application/hooks",
+    names: ["performWithHooks"],
+    isUsed: ({ options, routes }) =>
+      options.before !== undefined ||
+      options.after !== undefined ||
+      routes.classes.some(
+        ({ hooks, controller }) => hooks.before || hooks.after || controller.guard !== undefined,
+      ),
+  },
+  {
+    from: "application/failure",
+    to: "application/error-hooks",
+    names: ["hookAnswer"],
+    isUsed: ({ options, routes }) =>
+      options.onError !== undefined || routes.classes.some(({ hooks }) => hooks.onError),
+  },
+  {
+    from: "application/hooks",
     to: "application/after",
     names: ["afterwards"],
     isUsed: ({ options, routes }) =>
       options.after !== undefined || routes.classes.some(({ hooks }) => hooks.after),
     instead: {
       afterwards: `if (arguments[0].route.hooks.after || arguments[2].after !== undefined) { ${REFUSE} } return arguments[1];`,
+    },
+  },
+  {
+    from: "http/http-error",
+    to: "http/status",
+    names: ["reasonOf"],
+    isUsed: ({ code }) => /\b(?:HttpError|problem)\b/.test(code),
+    instead: {
+      reasonOf: `return ${JSON.stringify(Object.fromEntries(OWN_STATUSES.map((own) => [own, REASONS[own]])))}[arguments[0]];`,
     },
   },
   { from: "http/call", to: "http/cookies", names: ["cookiesOf"], isUsed: readsCookies },
@@ -118,8 +154,8 @@ export const PARTS: readonly Part[] = [
   {
     from: "http/call",
     to: "http/proxy",
-    names: ["originOf", "urlOf"],
-    isUsed: ({ code }) => /remoteAddress|isSecure|\brequest\b|cookie/i.test(code),
+    names: ["originOf"],
+    isUsed: ({ code }) => /remoteAddress|isSecure|cookie/i.test(code),
   },
   {
     from: "controller/controller",
@@ -128,8 +164,9 @@ export const PARTS: readonly Part[] = [
     isUsed: ({ code }) => code.includes("redirect"),
   },
   streamPart("http/to-answer", "response-answer", { responseAnswer: REFUSE }),
-  streamPart("http/to-answer", "stream", { openStream: REFUSE, streamAnswer: REFUSE }),
-  streamPart("http/to-answer", "body-source", { webSource: REFUSE, sourceOf: REFUSE_STREAM }),
+  streamPart("http/to-answer", "blob-answer", { blobAnswer: REFUSE }),
+  streamPart("http/to-answer", "stream", { streamAnswer: REFUSE }),
+  streamPart("http/to-answer", "body-source", { sourceOf: REFUSE_STREAM }),
   {
     from: "serve/fetch-adapter",
     to: "serve/fetch-stream",
@@ -138,12 +175,21 @@ export const PARTS: readonly Part[] = [
   },
   {
     from: "http/call",
-    to: "http/readable",
-    names: ["readableOf"],
+    to: "http/request",
+    names: ["requestOf"],
     isUsed: ({ code }) => /\brequest\b/.test(code),
   },
-  streamPart("application/perform", "response-answer", { responseAnswer: REFUSE }),
+  {
+    from: "http/call",
+    to: "http/headers",
+    names: ["RequestHeaders"],
+    isUsed: ({ code }) => /\bheaders\b/.test(code),
+  },
+  eventsPart("application/application"),
+  eventsPart("application/load-routes"),
+  streamPart("application/hooks", "response-answer", { responseAnswer: REFUSE }),
   streamPart("application/failure", "response-answer", { responseAnswer: REFUSE }),
+  streamPart("application/error-hooks", "response-answer", { responseAnswer: REFUSE }),
   {
     from: "application/options",
     to: "http/cors",
@@ -158,23 +204,31 @@ export const PARTS: readonly Part[] = [
   },
   {
     from: "application/web-platform",
-    to: "application/controller-table",
-    names: ["allClasses", "plainSignatures", "tableEntry"],
-    isUsed: ({ options }) => options.controllers !== undefined,
+    to: "application/gather-table",
+    names: ["gatherTable"],
+    isUsed: ({ isLinked }) => !isLinked,
   },
   manifestPart("application/web-platform"),
   manifestPart("application/node/node-platform"),
   { from: "application/web-platform", to: "http/form-data", names: ["formData"], isUsed: readsBody },
-  { from: "application/parsed-body", to: "http/json", names: ["decodeUtf8", "parseJson"], isUsed: readsBody },
+  { from: "application/parsed-body", to: "http/json", names: ["decodeUtf8", "parseText"], isUsed: readsBody },
   {
     from: "signature/bind/binder",
     to: "signature/bind/schema-runner",
     names: ["anyKeywords", "assignSchemaRoles", "compileSchemas"],
-    isUsed: ({ routes }) => routes.classes.some(({ controller }) => controller.schema !== undefined),
+    isUsed: hasSchemas,
     instead: {
       assignSchemaRoles: "return arguments[0];",
       compileSchemas: `if (Object.keys(arguments[1]).length === 0) return undefined; ${REFUSE}`,
     },
+  },
+  {
+    // A build has checked the routes that are linked.
+    from: "routing/build-routes",
+    to: "routing/check-routes",
+    names: ["checkSchema", "claim", "hide"],
+    isUsed: ({ isLinked }) => !isLinked,
+    instead: { checkSchema: "", claim: "arguments[0].set(arguments[1], arguments[2]);", hide: "" },
   },
   {
     from: "routing/build-routes",
@@ -217,7 +271,7 @@ export const PARTS: readonly Part[] = [
     names: ["collectKeywords"],
     isUsed: ({ code }) => code.includes("keywords"),
   },
-  kindPart("unions", ["unionConverter"], "union"),
+  kindPart("shared-union", ["sharedUnion"], "union"),
   kindPart("lists", ["arrayConverter", "tupleConverter"], "array", "tuple"),
   kindPart("objects", ["objectConverter"], "object"),
   kindPart("references", ["referenceConverter"], "reference"),
@@ -235,13 +289,34 @@ export const PARTS: readonly Part[] = [
     isUsed: (_, { kinds }) => kinds.has("union"),
   },
   kindPart("literals", ["literalConverter"], "literal"),
-  kindPart("numbers", ["bigintConverter", "numberConverter"], "number", "bigint"),
+  kindPart("numbers", ["numberConverter"], "number"),
+  kindPart("bigints", ["bigintConverter"], "bigint"),
   kindPart("booleans", ["booleanConverter"], "boolean"),
   kindPart("texts", ["stringConverter", "untypedConverter"], "string", "untyped"),
   kindPart("dates", ["dateConverter", "formattedDateConverter"], "date"),
   kindPart("urls", ["urlConverter"], "url"),
+  kindPart("uploads", ["blobConverter", "bytesConverter", "fileConverter"], ...UPLOADS),
+  kindPart("raw", ["NON_NULL", "RAW"], "unknown", "nonNull", "unreadable", "stream", "response", "problem"),
+  {
+    from: "signature/bind/binder",
+    to: "signature/convert/raw",
+    names: ["RAW"],
+    isUsed: hasSchemas,
+  },
+  {
+    from: COMPILE,
+    to: "signature/convert/outcomes",
+    names: ["Outcomes"],
+    isUsed: (_, { kinds }) => kinds.has("union") || kinds.has("reference"),
+    instead: { Outcomes: "this.clear = () => {};" },
+  },
   kindPart("constants", ["absentConverter", "nullConverter"], "null", "undefined", "never"),
-  refinementPart(COMPILE, ["numberCheck", "stringCheck"]),
+  {
+    from: COMPILE,
+    to: "signature/convert/checked",
+    names: ["checkedConverter"],
+    isUsed: (_, { hasRefinements }) => hasRefinements,
+  },
   refinementPart("signature/convert/lists", ["listCheck"]),
   refinementPart("signature/convert/objects", ["stringCheck"]),
   {

@@ -1,9 +1,11 @@
 import assert from "node:assert/strict";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, globSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { Application, Controller } from "@tollway/waymark";
 import type { ControllerTable } from "../application/options.ts";
+import { OWN_STATUSES } from "../http/status.ts";
 import { unusedParts } from "./unused-parts.ts";
 
 const ANY = {
@@ -34,6 +36,9 @@ class Everything extends Controller {
   /** @param id @minimum 1 */
   DELETE(id: number) {
     return id;
+  }
+  PATCH(count: bigint, { any }: { any: unknown }) {
+    return typeof any === "string" ? any : count;
   }
   POST({ file }: { file: File }) {
     return file.name;
@@ -69,7 +74,7 @@ test("every part names imports that the modules have", async () => {
       .map((stem) => fileURLToPath(new URL(`../${stem}.ts`, import.meta.url)));
     assert.ok(existsSync(to!), edge);
     const source = readFileSync(from!, "utf8");
-    for (const [, name] of text.matchAll(/export function (\w+)/g))
+    for (const [, name] of text.matchAll(/export (?:function|\{ refuse as) (\w+)/g))
       assert.match(source, new RegExp(`\\b${name!}\\b`));
     const stem = to!.slice(to!.lastIndexOf("/") + 1);
     assert.ok(source.includes(`/${stem}"`), `${from} imports ${stem}`);
@@ -83,10 +88,22 @@ test("an application that uses everything keeps everything", async () => {
     versions: { names: ["v1"] },
     onAnswer: () => undefined,
     after: () => undefined,
+    onError: () => undefined,
   };
-  const code = "this.cookies; this.request; this.keywords; this.redirect()";
+  const code = "HttpError; this.headers; this.cookies; this.request; this.keywords; this.redirect()";
   const parts = await unusedOf({ Everything, v1: { Plain } }, options, code);
   assert.deepEqual([...parts.keys()], []);
+});
+
+test("the titles that every bundle keeps are those of Waymark's own statuses", () => {
+  const folder = fileURLToPath(new URL("..", import.meta.url));
+  const files = globSync("**/*.ts", { cwd: folder, exclude: ["kit/**", "launcher/**", "**/*.test.ts"] });
+  const found = files.flatMap((file) => {
+    const code = readFileSync(join(folder, file), "utf8").replaceAll(/^ \* .*$/gm, "");
+    return [...code.matchAll(/HttpError\(\s*(\d{3})\b|^ {2}[A-Z_]+: (4\d\d),$/gm)];
+  });
+  const statuses = found.map(([, thrown, ofServer]) => Number(thrown ?? ofServer));
+  assert.deepEqual([...new Set(statuses)].sort(), OWN_STATUSES);
 });
 
 test("an option that hides the projection keeps it", async () => {

@@ -17,8 +17,12 @@ export function unusedParts(usage: Usage): Map<string, string> {
   const unused = new Map<string, string>();
   for (const { from, to, names, isUsed, instead } of PARTS) {
     if (isUsed(usage, types)) continue;
-    const functions = names.map((name) => `export function ${name}() { ${instead?.[name] ?? REFUSE} }\n`);
-    unused.set(`${from}>${to}`, `import { refuse } from "${REFUSAL}";\n${functions.join("")}`);
+    const exported = names.map((name) => {
+      const body = instead?.[name] ?? REFUSE;
+      // Under one name, the bundle has one function.
+      return body === REFUSE ? `export { refuse as ${name} };\n` : `export function ${name}() { ${body} }\n`;
+    });
+    unused.set(`${from}>${to}`, `import { refuse } from "${REFUSAL}";\n${exported.join("")}`);
   }
   return unused;
 }

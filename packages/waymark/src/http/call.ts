@@ -4,8 +4,8 @@ import type { EventStreams } from "./event-streams.ts";
 import type { FormField } from "./form.ts";
 import { RequestHeaders } from "./headers.ts";
 import type { Incoming } from "./incoming.ts";
-import { originOf, type TrustProxy, urlOf } from "./proxy.ts";
-import { readableOf } from "./readable.ts";
+import { originOf, type TrustProxy } from "./proxy.ts";
+import { requestOf } from "./request.ts";
 
 /** Keyword arguments as received, before conversion. Repeated names are lists. */
 export type Keywords = Record<string, unknown>;
@@ -154,24 +154,7 @@ export class Call {
   }
 
   get request(): Request {
-    this.#request ??= this.#makeRequest();
+    this.#request ??= requestOf(this);
     return this.#request;
-  }
-
-  #makeRequest(): Request {
-    const { incoming } = this;
-    const url = urlOf(incoming, this.settings.trustProxy);
-    const { method } = incoming;
-    const init: RequestInit & { duplex?: "half" } = {
-      method,
-      headers: incoming.headers() as [string, string][],
-      signal: this.signal,
-    };
-    // A WHATWG Request with these two methods cannot have a body.
-    if (incoming.hasBody && method !== "GET" && method !== "HEAD") {
-      init.body = (this.bytes ?? readableOf(this.stream())) as NonNullable<RequestInit["body"]>;
-      init.duplex = "half";
-    }
-    return new Request(url, init);
   }
 }

@@ -1,5 +1,5 @@
 import type { Answer } from "./answer.ts";
-import { REASONS } from "./status.ts";
+import { reasonOf } from "./status.ts";
 import { byteLength } from "./text.ts";
 
 /** One fault of a request: its place, its name (`point.x`), and what is expected. */
@@ -53,7 +53,7 @@ export class HttpError extends Error {
     if (!Number.isInteger(status) || status < 400 || status > 599) {
       throw new RangeError(`an HttpError must have a status from 400 to 599, not ${status}`);
     }
-    super(detail ?? REASONS[status] ?? `status ${status}`);
+    super(detail ?? reasonOf(status) ?? `status ${status}`);
     if (options.cause !== undefined) this.cause = options.cause;
     this.name = "HttpError";
     this.status = status;
@@ -125,7 +125,7 @@ function problemDetails(error: HttpError): Record<string, unknown> {
   const { options } = error;
   const document: Record<string, unknown> = {
     type: options.type ?? "about:blank",
-    title: options.title ?? REASONS[error.status] ?? "Error",
+    title: options.title ?? reasonOf(error.status) ?? "Error",
     status: error.status,
   };
   if (error.detail !== undefined) document.detail = error.detail;
@@ -146,7 +146,7 @@ export function problemAnswer(error: HttpError): Answer {
     // A member that JSON cannot represent must not turn a 4xx into a 500.
     text = JSON.stringify({
       type: "about:blank",
-      title: REASONS[error.status] ?? "Error",
+      title: reasonOf(error.status) ?? "Error",
       status: error.status,
     });
   }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { countKeys, locateDuplicate, outlineJson, repeatsMember } from "./json-members.ts";
+import { countKeys, locateDuplicate, repeatsMember } from "./json-members.ts";
+import { outlineJson } from "./json-outline.ts";
 
 function keysOf(text: string): number {
   return countKeys(JSON.parse(text), 1_000)!;

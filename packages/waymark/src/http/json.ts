@@ -1,18 +1,8 @@
 import { HttpError } from "./http-error.ts";
-import { countKeys, locateDuplicate, outlineJson, repeatsMember } from "./json-members.ts";
-
-/** Limits for `parseJson` in addition to its defaults. */
-export interface JsonLimits {
-  /** Number of members of all objects. Default: no limit besides the body's size. */
-  readonly members?: number;
-  /** Number of members of one object. Default: no limit besides the body's size. */
-  readonly objectMembers?: number;
-  /** Number of objects and lists. Default: no limit besides the body's size. */
-  readonly containers?: number;
-}
+import { countKeys, locateDuplicate, repeatsMember } from "./json-members.ts";
 
 /** Deeper documents could overflow the stack of a recursive reader. */
-const MAX_DEPTH = 1_000;
+export const MAX_DEPTH = 1_000;
 
 /** Removes a byte order mark. */
 const UTF8 = new TextDecoder("utf-8", { fatal: true });
@@ -20,24 +10,8 @@ const UTF8 = new TextDecoder("utf-8", { fatal: true });
 /** Longest part of a member's name in a message. */
 const LONGEST_NAME = 100;
 
-/**
- * Parses a JSON body: strict UTF-8, bounded depth, no duplicate members, no key that could reach a prototype. Checks
- * `limits` before it parses anything.
- * @throws {HttpError} 400, and 413 above `limits`
- * @example
- * ```ts
- * import { Controller, parseJson } from "@tollway/waymark";
- *
- * export class Hooks extends Controller {
- *   static override rawBody = true;
- *
- *   async POST() { return parseJson(await this.bytes()); }
- * }
- * ```
- */
-export function parseJson(bytes: Uint8Array, limits?: JsonLimits): unknown {
-  const text = decodeUtf8(bytes);
-  if (limits !== undefined) checkLimits(text, limits);
+/** Parses a JSON text: bounded depth, no duplicate members, no key that could reach a prototype. */
+export function parseText(text: string): unknown {
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -59,21 +33,8 @@ export function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-function checkLimits(text: string, limits: JsonLimits): void {
-  const { members, containers, largest, depth } = outlineJson(text);
-  if (depth > MAX_DEPTH) throw tooDeep();
-  refuseAbove(limits.objectMembers, largest, "members in one object");
-  refuseAbove(limits.members, members, "members");
-  refuseAbove(limits.containers, containers, "objects and lists");
-}
-
-function tooDeep(): HttpError {
+export function tooDeep(): HttpError {
   return new HttpError(400, `the JSON body is nested more than ${MAX_DEPTH} levels deep`);
-}
-
-function refuseAbove(limit: number | undefined, count: number, what: string): void {
-  if (limit === undefined || count <= limit) return;
-  throw new HttpError(413, `the JSON body has ${count} ${what}; the limit is ${limit}`);
 }
 
 function refuseDuplicate(text: string): void {

@@ -39,3 +39,10 @@ export const REASONS: Readonly<Record<number, string>> = {
   508: "Loop Detected",
   511: "Network Authentication Required",
 };
+
+/** The statuses with which Waymark itself answers. The application and the kit add their own. */
+export const OWN_STATUSES = [400, 404, 405, 406, 408, 413, 415, 431, 500, 501, 503, 505] as const;
+
+export function reasonOf(status: number): string | undefined {
+  return REASONS[status];
+}

@@ -7,12 +7,13 @@ import {
   jsonAnswer,
   setLength,
 } from "./answer.ts";
+import { blobAnswer } from "./blob-answer.ts";
 import { mediaType } from "./body-kind.ts";
-import { sourceOf, webSource } from "./body-source.ts";
+import { sourceOf } from "./body-source.ts";
 import { checkStatus } from "./call.ts";
 import { flatten } from "./headers.ts";
 import { responseAnswer } from "./response-answer.ts";
-import { type AnswerContext, openStream, streamAnswer } from "./stream.ts";
+import { type AnswerContext, streamAnswer } from "./stream.ts";
 import { stringify } from "./stringify.ts";
 import { byteLength } from "./text.ts";
 
@@ -55,20 +56,6 @@ export function toAnswer(value: unknown, context: AnswerContext): Answer | Promi
 /** Compares the tag first, because the name `Response` loads the whole of fetch: 16 MB. */
 function isResponse(value: object): value is Response {
   return Object.prototype.toString.call(value) === "[object Response]" && value instanceof Response;
-}
-
-/** A blob may be a file on disk, and reading it can fail. */
-function blobAnswer(value: Blob, context: AnswerContext): Promise<Answer> {
-  const head = () => {
-    const status = context.response?.status ?? 200;
-    checkStatus(status);
-    const touched = context.response?.touched;
-    const headers = touched === undefined ? [] : flatten(touched);
-    setLength(headers, value.size);
-    return { status, headers };
-  };
-  const type = value.type || "application/octet-stream";
-  return openStream(webSource(value.stream()), context, head, () => type);
 }
 
 /** True for plain objects and arrays. They are the most common answer, so this test comes first. */

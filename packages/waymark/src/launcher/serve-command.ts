@@ -1,6 +1,6 @@
 import cluster from "node:cluster";
 import { resolve } from "node:path";
-import type { Application } from "../application/application.ts";
+import type { NodeApplication as Application } from "../application/node/node-application.ts";
 import { formatRoutes, routeLines } from "../routing/describe.ts";
 import type { Routes } from "../routing/routes.ts";
 import type { RunningServer } from "../serve/node/http-server.ts";

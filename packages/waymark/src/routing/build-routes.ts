@@ -6,6 +6,7 @@ import { type BinderOptions, compileBinder } from "../signature/bind/binder.ts";
 import type { SchemaTable } from "../signature/bind/standard-schema.ts";
 import type { MethodSignature } from "../signature/model/signature.ts";
 import { compileProjection } from "../signature/project/projection.ts";
+import { checkSchema, claim, hide } from "./check-routes.ts";
 import type { FoundClass } from "./classes.ts";
 import type { RouteClass, RouteModule, Routes, RouteVerb } from "./routes.ts";
 import { StartError } from "./start-error.ts";
@@ -49,14 +50,11 @@ export function buildRoutes(
       } else claim(own, found.segment, routeClass(found, entry.name, `${path}/${found.segment}`), entry.name);
     }
     for (const child of entry.children) {
-      const taken = own.get(child.segment);
-      if (taken !== undefined) {
+      hide(own, child.segment, classes, (taken) => {
         notes.push(
-          `${path}/${child.segment}: the module ${child.name} hides the class ${taken.name} of ${entry.name}`,
+          `${path}/${child.segment}: the module ${child.name} hides the class ${taken} of ${entry.name}`,
         );
-        own.delete(child.segment);
-        drop(taken, classes);
-      }
+      });
       children.set(child.segment, build(child, `${path}/${child.segment}`));
     }
     return { name: entry.name, children, classes: own, fallback };
@@ -102,21 +100,6 @@ export function buildRoutes(
   return { roots: trees, classes, verbs: knownVerbs(classes), notes, origins };
 }
 
-function claim(own: Map<string, RouteClass>, segment: string, route: RouteClass, module: string): void {
-  const twin = own.get(segment);
-  if (twin !== undefined)
-    throw new StartError(
-      "AMBIGUOUS_ROUTE",
-      `${module}: ${twin.name} and ${route.name} both have the path ${route.path}`,
-    );
-  own.set(segment, route);
-}
-
-function drop(route: RouteClass, classes: RouteClass[]): void {
-  classes.splice(classes.indexOf(route), 1);
-  for (const member of route.members.values()) drop(member, classes);
-}
-
 function binderOptions(controller: ControllerClass, defaults: RouteDefaults): BinderOptions {
   const unknownKeywords = controller.unknownKeywords ?? defaults.unknownKeywords;
   if (unknownKeywords !== "reject" && unknownKeywords !== "ignore")
@@ -125,16 +108,6 @@ function binderOptions(controller: ControllerClass, defaults: RouteDefaults): Bi
       `unknownKeywords is "reject" or "ignore", not ${String(unknownKeywords)}`,
     );
   return { unknownKeywords };
-}
-
-function checkSchema({ controller, name, verbs }: FoundClass, module: string): void {
-  for (const verb of Object.keys(controller.schema ?? {})) {
-    if (!verbs.has(verb))
-      throw new StartError(
-        "INVALID_OPTION",
-        `${module}: class ${name}: static schema names ${verb}, but the class has no such method`,
-      );
-  }
 }
 
 /** A verb that the guards do not name is an error, not a public verb. */

@@ -1,4 +1,4 @@
-import { type Answer, discard, headerOf, isStream } from "../http/answer.ts";
+import { type Answer, discard, isStream } from "../http/answer.ts";
 import { HttpError, problemAnswer } from "../http/http-error.ts";
 import type { Incoming } from "../http/incoming.ts";
 import { streamOf } from "./fetch-stream.ts";
@@ -13,9 +13,6 @@ export interface Origin {
   /** Whether the head of an answer waits for the first byte of its body. */
   readonly headWaits?: boolean;
 }
-
-/** A comment of an event stream: bytes, and no event. */
-const COMMENT = new TextEncoder().encode(":\n\n");
 
 /** A WHATWG request for the core. */
 class FetchIncoming implements Incoming {
@@ -142,14 +139,7 @@ function responseOf(
 ): Response {
   const pairs: [string, string][] = [];
   for (let at = 0; at < headers.length; at += 2) pairs.push([headers[at]!, headers[at + 1]!]);
-  const isEvents = headerOf(headers, "content-type")?.startsWith("text/event-stream") === true;
-  const sent = isStream(body)
-    ? streamOf(body, incoming, {
-        report,
-        length: headerOf(headers, "content-length"),
-        opening: headWaits && isEvents ? COMMENT : undefined,
-      })
-    : body;
+  const sent = isStream(body) ? streamOf(body, incoming, { report, headers, headWaits }) : body;
   const init: ResponseInit & { encodeBody: "manual" } = { status, headers: pairs, encodeBody: "manual" };
   return new Response(sent as ConstructorParameters<typeof Response>[0], init);
 }

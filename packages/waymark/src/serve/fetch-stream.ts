@@ -1,4 +1,4 @@
-import { endStream, type StreamBody } from "../http/answer.ts";
+import { type Answer, endStream, headerOf, type StreamBody } from "../http/answer.ts";
 
 /** The request of a streamed answer. */
 interface Client {
@@ -11,19 +11,24 @@ interface Client {
 interface SentStream {
   /** Logs an error that occurs after the answer has begun. */
   readonly report: (error: unknown) => void;
-  /** The length that the answer announces. */
-  readonly length: string | undefined;
-  /** What an event stream that has no event yet begins with. */
-  readonly opening: Uint8Array | undefined;
+  /** The headers of the answer. */
+  readonly headers: Answer["headers"];
+  /** Whether the head of an answer waits for the first byte of its body. */
+  readonly headWaits: boolean;
 }
+
+/** A comment of an event stream: bytes, and no event. A stream that has no event yet begins with it. */
+const COMMENT = new TextEncoder().encode(":\n\n");
 
 /** The body of an answer as a stream. It ends when its reader cancels or the client goes away. */
 export function streamOf(
   body: StreamBody,
   client: Client,
-  { report, length, opening }: SentStream,
+  { report, headers, headWaits }: SentStream,
 ): ReadableStream<Uint8Array> {
-  return sized(unsized(body, client, report, opening), length);
+  const isEvents = headerOf(headers, "content-type")?.startsWith("text/event-stream") === true;
+  const opening = headWaits && isEvents ? COMMENT : undefined;
+  return sized(unsized(body, client, report, opening), headerOf(headers, "content-length"));
 }
 
 /** A worker sends a stream in chunks, without its length, unless the length is that of the stream. */
@@ -39,7 +44,7 @@ function unsized(
   body: StreamBody,
   client: Client,
   report: SentStream["report"],
-  opening: SentStream["opening"],
+  opening: Uint8Array | undefined,
 ): ReadableStream<Uint8Array> {
   const { signal } = client;
   const iterator = body[Symbol.asyncIterator]();

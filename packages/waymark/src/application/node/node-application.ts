@@ -1,3 +1,4 @@
+import type { Routes } from "../../routing/routes.ts";
 import { asgiAdapter } from "../../serve/asgi/asgi-adapter.ts";
 import type { AsgiApplication } from "../../serve/asgi/asgi-types.ts";
 import { type NodeListener, nodeListener } from "../../serve/node/node-adapter.ts";
@@ -41,4 +42,31 @@ export class NodeApplication extends Application {
 
   /** The WSGI callable of PEP 3333: `(environ, startResponse)`, with promises where Python blocks. */
   readonly wsgi: WsgiApplication = wsgiAdapter(this);
+
+  /**
+   * Loads the controllers again and serves them from now on. For `waymark --watch`: no hook runs. After an error, the
+   * earlier controllers go on serving.
+   * @internal
+   */
+  async reload(): Promise<Routes> {
+    const routes = await this.load();
+    this.replace(routes);
+    return routes;
+  }
+
+  /**
+   * Like {@link load}. TypeScript's compiler must also agree on the type of every parameter.
+   * @internal
+   */
+  async check(): Promise<Routes> {
+    return this.load({ verify: true });
+  }
+
+  /**
+   * Like {@link load}. TypeScript's compiler also infers the return types that are not written, if it is installed.
+   * @internal
+   */
+  async describe(): Promise<Routes> {
+    return this.load({ infer: true });
+  }
 }

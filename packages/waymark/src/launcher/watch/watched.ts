@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
-import type { Application } from "../../application/application.ts";
+import type { NodeApplication as Application } from "../../application/node/node-application.ts";
 import type { ApplicationOptions } from "../../application/options.ts";
 import { allowReloads, isReloadableFile, nextGeneration } from "../../routing/generations.ts";
 import { ownedFiles } from "../../routing/module-hooks.ts";

@@ -1,21 +1,22 @@
-import type { Refinements, ScalarNode, TypeNode, UnionNode } from "../model/signature.ts";
+import type { ScalarNode, TypeNode } from "../model/signature.ts";
+import { bigintConverter } from "./bigints.ts";
 import { booleanConverter } from "./booleans.ts";
+import { checkedConverter } from "./checked.ts";
 import type { CompileContext } from "./compile-context.ts";
 import { absentConverter, nullConverter } from "./constants.ts";
-import { type Converter, INVALID, reject } from "./converter.ts";
+import type { Converter } from "./converter.ts";
 import { dateConverter, formattedDateConverter } from "./dates.ts";
 import { JsonNumbers } from "./json-numbers.ts";
 import { arrayConverter, tupleConverter } from "./lists.ts";
 import { literalConverter } from "./literals.ts";
-import { bigintConverter, numberConverter } from "./numbers.ts";
+import { numberConverter } from "./numbers.ts";
 import { objectConverter } from "./objects.ts";
 import { Outcomes } from "./outcomes.ts";
 import { NON_NULL, RAW } from "./raw.ts";
 import { referenceConverter } from "./references.ts";
-import { type Check, numberCheck, stringCheck } from "./refinements.ts";
+import { sharedUnion } from "./shared-union.ts";
 import { temporalConverter } from "./temporal.ts";
 import { stringConverter, untypedConverter } from "./texts.ts";
-import { unionConverter } from "./unions.ts";
 import { blobConverter, bytesConverter, fileConverter } from "./uploads.ts";
 import { urlConverter } from "./urls.ts";
 
@@ -67,28 +68,11 @@ function compileType(type: TypeNode, context: CompileContext, compiled: Compiled
   }
 }
 
-/** Equal unions share one converter, so that each value is converted once even if many members contain the union. */
-function sharedUnion(type: UnionNode, context: CompileContext, unions: CompiledTypes["unions"]): Converter {
-  if (!type.members.some((member) => PARTS.has(member.kind))) return unionConverter(type, context);
-  const key = JSON.stringify(type);
-  const known = unions.get(key);
-  if (known) return known;
-  const union = unionConverter(type, context);
-  const shared = { ...union, fromJson: context.outcomes.remembering(union.fromJson) };
-  unions.set(key, shared);
-  return shared;
-}
-
-/** Kinds whose values contain other values. */
-const PARTS: ReadonlySet<TypeNode["kind"]> = new Set(["object", "array", "tuple", "reference"]);
-
 function compileScalar(type: ScalarNode, { numbers }: CompileContext): Converter {
   const { kind, refinements } = type;
   if (kind === "date" && refinements?.format) return formattedDateConverter(refinements.format);
   const plain = plainScalar(kind, numbers);
-  if (!refinements) return plain;
-  const check = scalarCheck(kind, refinements);
-  return check ? checked(plain, check) : plain;
+  return refinements ? checkedConverter(plain, kind, refinements) : plain;
 }
 
 function plainScalar(kind: ScalarNode["kind"], numbers: JsonNumbers): Converter {
@@ -123,24 +107,4 @@ function plainScalar(kind: ScalarNode["kind"], numbers: JsonNumbers): Converter 
     case "bytes":
       return bytesConverter;
   }
-}
-
-function scalarCheck(kind: ScalarNode["kind"], refinements: Refinements): Check | undefined {
-  if (kind === "string") return stringCheck(refinements);
-  return kind === "number" || kind === "bigint" ? numberCheck(refinements) : undefined;
-}
-
-function checked(plain: Converter, check: Check): Converter {
-  const refine = (value: unknown, notes: Parameters<Converter["fromText"]>[1]): unknown => {
-    if (value === INVALID) return INVALID;
-    const message = check(value as never);
-    return message === undefined ? value : reject(notes, message, true);
-  };
-  const { fitting: _, ...unchecked } = plain;
-  return {
-    ...unchecked,
-    fromText: (text, notes) => refine(plain.fromText(text, notes), notes),
-    fromItem: (value, notes) => refine(plain.fromItem(value, notes), notes),
-    fromJson: (value, notes) => refine(plain.fromJson(value, notes), notes),
-  };
 }

@@ -1,3 +1,5 @@
+import { endOfString } from "../../http/json-members.ts";
+
 /**
  * The notation of the numbers in a JSON document. `JSON.parse` returns the same double for `1e20` and
  * `100000000000000000000`, but only the second is an exact integer. The text is scanned only when such a double is
@@ -38,36 +40,25 @@ export class JsonNumbers {
 }
 
 const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
+/** Without a sign. */
+const NUMBER = /\d[\d.eE+-]*/y;
 /** 2^53 has 16 digits. */
-const SHORTEST = 16;
+const LONG_INTEGER = /^\d{16,}$/;
 
 /** The integers beyond 2^53 in a valid JSON text, without their signs. */
 function largeIntegers(text: string): ReadonlySet<number> {
   const found = new Set<number>();
   for (let at = 0; at < text.length; at++) {
     const code = text.charCodeAt(at);
-    if (code === QUOTE) {
-      at++;
-      while (at < text.length && text.charCodeAt(at) !== QUOTE)
-        at += text.charCodeAt(at) === BACKSLASH ? 2 : 1;
-    } else if (isDigit(code)) {
-      const start = at;
-      while (isDigit(text.charCodeAt(at + 1))) at++;
-      const end = at + 1;
-      while (isPartOfNumber(text.charCodeAt(at + 1))) at++;
-      const isInteger = at + 1 === end;
-      if (!isInteger || end - start < SHORTEST) continue;
-      const value = Number(text.slice(start, end));
+    if (code === QUOTE) at = endOfString(text, at + 1);
+    else if (code >= 0x30 && code <= 0x39) {
+      NUMBER.lastIndex = at;
+      const [written] = NUMBER.exec(text)!;
+      at += written.length - 1;
+      if (!LONG_INTEGER.test(written)) continue;
+      const value = Number(written);
       if (!Number.isSafeInteger(value)) found.add(value);
     }
   }
   return found;
-}
-
-const isDigit = (code: number): boolean => code >= 0x30 && code <= 0x39;
-
-/** A digit, or one of `.eE+-`. */
-function isPartOfNumber(code: number): boolean {
-  return isDigit(code) || code === 0x2e || code === 0x65 || code === 0x45 || code === 0x2b || code === 0x2d;
 }

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { parseJson } from "./json.ts";
+import { parseJson } from "./parse-json.ts";
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 

@@ -159,7 +159,9 @@ export function reservationConformance(name: string, options: ReservationConform
         shape: fc.integer({ min: 0, max: shapes.length - 1 }),
         hits: fc.oneof(
           { weight: 6, arbitrary: fc.integer({ min: 1, max: 4 }) },
-          { weight: 1, arbitrary: fc.constantFrom(2 ** 33, 2 ** 40) },
+          // Refunds, where a step can have them. Reports put a bucket into debt.
+          { weight: 2, arbitrary: fc.integer({ min: -12, max: -1 }) },
+          { weight: 1, arbitrary: fc.constantFrom(2 ** 33, 2 ** 40, -(2 ** 33)) },
         ),
         refuses: fc.constantFrom(...Object.values(Refuses)),
       });
@@ -205,9 +207,9 @@ export function reservationConformance(name: string, options: ReservationConform
             let now = Date.now();
             let asked = store;
             const open: Promise<void>[] = [];
-            const fieldsOf = (groups: (typeof tokens)[0]["groups"]) =>
+            const fieldsOf = (groups: (typeof tokens)[0]["groups"], refunds: boolean) =>
               groups.map(({ shape, hits, refuses }) => ({
-                hits,
+                hits: refunds ? hits : Math.abs(hits),
                 refuses,
                 limits: shapes[shape]!.map(([algorithm, windowSize], index) => ({
                   stem: `{${stem}${shape}}${algorithm}:${windowSize}:`,
@@ -224,7 +226,7 @@ export function reservationConformance(name: string, options: ReservationConform
                 asked = usesPeer ? peer : store;
               }
               if (acquires) {
-                const fields = fieldsOf(groups);
+                const fields = fieldsOf(groups, true);
                 const [expected, found] = [0, 1].map(() => {
                   const request = makeAcquire(fields, now, isSingle ? HoldBack.NEVER : HoldBack.WHEN_REFUSED);
                   for (const { limits } of request.groups)
@@ -243,7 +245,10 @@ export function reservationConformance(name: string, options: ReservationConform
               const { token, home } = step === Step.RESERVE ? tokens[which]! : known;
               const fields = {
                 step,
-                groups: fieldsOf(isEnd && known.groups.length > 0 ? known.groups : groups),
+                groups: fieldsOf(
+                  isEnd && known.groups.length > 0 ? known.groups : groups,
+                  step === Step.REPORT,
+                ),
                 ...(step !== Step.CHECK && step !== Step.REPORT && { token }),
                 ttl,
                 maxHolds,
@@ -331,6 +336,26 @@ export function reservationConformance(name: string, options: ReservationConform
         assert.equal(late.groups[0]!.limits[0]!.used, 7);
       });
     }
+
+    test("a refund to a bucket in debt pays as much of the debt as was refunded", async (t) => {
+      const store = await open(t);
+      const limits = [
+        { stem: `{${stemOf(t)}}bucket:`, algorithm: "token_bucket" as const, limit: 10, windowSize: 86_400 },
+      ];
+      const now = Date.now();
+      const left = async (hits: number) =>
+        (await settle(store, { step: Step.REPORT, limits, hits }, now)).groups[0]!.limits[0]!.remaining;
+      const leftAfter = async (hits: number) => {
+        const request = makeAcquire([{ limits, hits }], now);
+        await store.acquire!(request);
+        return request.groups[0]!.limits[0]!.remaining;
+      };
+      assert.equal(await left(70), 0);
+      assert.equal(await left(-20), 0);
+      assert.equal(await leftAfter(-20), 0);
+      assert.equal(await leftAfter(-25), 5);
+      assert.equal(await left(-20), 10);
+    });
 
     test("a counter has a bounded number of holds", async (t) => {
       const store = await open(t);

@@ -275,6 +275,29 @@ describe("token bucket", () => {
     assert.equal(algorithm.accepts(refilled, none, 1), false);
   });
 
+  test("a refund to a bucket in debt pays as much of the debt as was refunded", () => {
+    const quota = { ...quotaOf(10, 60, 10), windowStart: 0 };
+    const rows: readonly (readonly [charged: number, refunded: number, left: number, reset?: number])[] = [
+      [100, 10, 0, 486],
+      [100, 50, 0, 246],
+      [100, 89, 0, 12],
+      [100, 95, 5],
+      [100, 100, 10],
+      [100, 2 ** 53 - 1, 10],
+      [2 ** 53 - 1, 10, 0, 54_043_195_415],
+    ];
+    for (const [charged, refunded, left, reset] of rows) {
+      const state = newState();
+      algorithm.advance(state, quota, START);
+      algorithm.apply(state, quota, charged);
+      const result = decide(algorithm, state, quota, -refunded, START);
+      assert.equal(result.remaining, left, `${refunded} of ${charged}`);
+      const one = decide(algorithm, { ...state }, quota, 1, START);
+      assert.equal(one.accepted, left > 0);
+      if (reset !== undefined) assert.equal(one.reset, reset, `${refunded} of ${charged}`);
+    }
+  });
+
   test("loses at most a millionth of its rate to rounding", () => {
     const quota = { ...quotaOf(7, 3, 1), windowStart: 0 };
     const state = newState();

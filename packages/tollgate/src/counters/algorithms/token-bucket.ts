@@ -67,7 +67,7 @@ export const tokenBucket: Algorithm = {
   apply(state: LimitState, quota: Quota, hits: number): void {
     // A refund may have more hits than the product below can hold.
     const full = capacity(quota);
-    if (-hits >= quota.burst) {
+    if (hits < 0 && -hits >= (full - state.level) / PARTS) {
       state.level = full;
       return;
     }

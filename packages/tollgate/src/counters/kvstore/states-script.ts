@@ -117,7 +117,7 @@ end
 local function apply(s, q, hits)
   local kind, level = q.kind, s.level
   if kind == 4 then
-    if -hits >= q.burst then
+    if hits < 0 and -hits >= (q.full - level) / PARTS then
       s.level = q.full
     else
       if s.previous > 0 then

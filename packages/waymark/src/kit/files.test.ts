@@ -289,3 +289,22 @@ test("a client that leaves closes the file", async () => {
     });
   while (isOpen()) await new Promise((resolve) => setImmediate(resolve));
 });
+
+test("a folder that does not exist is an error of each request, and serves once it exists", async () => {
+  const late = join(work, "late");
+  const assets = folder(late);
+  class Late extends Controller {
+    GET(...path: string[]) {
+      return assets(this, path);
+    }
+  }
+  const errors: unknown[] = [];
+  const application = new Application({ controllers: { Late }, log: (error) => errors.push(error) });
+  for (const count of [1, 2]) {
+    assert.equal((await ask(application, "/late/a.txt")).status, 500);
+    assert.equal(errors.length, count);
+  }
+  mkdirSync(late);
+  writeFileSync(join(late, "a.txt"), TEXT);
+  assert.equal((await ask(application, "/late/a.txt")).status, 200);
+});

@@ -129,11 +129,11 @@ export function folder(
 ): (controller: Controller, path: readonly string[]) => Promise<Response> {
   const { index = "index.html", dotFiles = false, fallback, types = {}, cache } = options;
   const base = resolve(root);
-  let real: Promise<string> | undefined;
+  let top: string | undefined;
   const inside = async (path: string): Promise<string | undefined> => {
-    real ??= realpath(base);
+    // Requests share the result and no promise: nobody would handle its rejection in time, and it would stay rejected.
+    top ??= await realpath(base);
     const found = await realpath(path).catch(() => undefined);
-    const top = await real;
     return found === top || found?.startsWith(top.endsWith(sep) ? top : top + sep) === true
       ? found
       : undefined;

@@ -17,9 +17,9 @@ import {
 } from "./store.ts";
 
 const SCHEMA = `
+PRAGMA busy_timeout = 5000;
 PRAGMA foreign_keys = ON;
 PRAGMA journal_mode = WAL;
-PRAGMA busy_timeout = 5000;
 CREATE TABLE IF NOT EXISTS user (
   id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE COLLATE NOCASE, password TEXT NOT NULL
 );

@@ -6,5 +6,6 @@ await testExample({
   name: "bookstore",
   settings: { BOOKSTORE_TOKEN: "secret" },
   database: "BOOKSTORE_DB",
+  lambda: ["lambda", "lambda-stream"],
   scenario,
 });

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fileURLToPath } from "node:url";
 import { installPacked } from "../test/support/packed.ts";
+import { serveFunction } from "./lambda/function-url.ts";
 import { linkBundler, waymark } from "./packed.ts";
 import { type Program, serveFile, serveWorker, writeServer } from "./programs.ts";
 
@@ -13,11 +14,14 @@ export interface Example {
   readonly settings: Readonly<Record<string, string>>;
   /** The setting that names the file of the database. */
   readonly database: string;
+  /** How it runs on Lambda: with whole answers, with streamed ones, or with both. */
+  readonly lambda: readonly ("lambda" | "lambda-stream")[];
   readonly scenario: (served: { url: string }) => readonly (readonly [string, () => Promise<void>])[];
 }
 
 /** Runs the scenario of an example on each runtime, as source and as a bundle. */
-export async function testExample({ name, settings, database, scenario }: Example): Promise<void> {
+export async function testExample(example: Example): Promise<void> {
+  const { name, settings, database, lambda, scenario } = example;
   const folder = await installPacked("waymark");
   linkBundler(folder);
   cpSync(fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url)), folder, {
@@ -41,6 +45,13 @@ export async function testExample({ name, settings, database, scenario }: Exampl
     "deno, bundle": async () => serveFile("deno", await bundle("deno"), environment()),
     // Without the modules of Node.
     "workerd, bundle": async () => serveWorker(await bundle("worker"), { bindings: settings }),
+    // All environments of a function share the database.
+    ...Object.fromEntries(
+      lambda.map((target) => [
+        `${target}, bundle`,
+        async () => serveFunction(await bundle(target), environment()),
+      ]),
+    ),
   };
   for (const [way, serve] of Object.entries(ways))
     test(way, async (context) => {

@@ -7,6 +7,8 @@ const RELEASES = {
   bun: { name: "@oven/bun-linux-x64-baseline", version: "1.4.5", file: "bin/bun" },
   deno: { name: "@deno/linux-x64-glibc", version: "2.9.6", file: "deno" },
   workerd: { name: "@cloudflare/workerd-linux-64", version: "1.20261117.1", file: "bin/workerd" },
+  /** Lambda's runtime interface client, without its native part. */
+  ric: { name: "aws-lambda-ric", version: "4.0.2", file: "index.mjs" },
 } as const;
 
 export type Binaries = Readonly<Record<keyof typeof RELEASES, string>>;

@@ -6,5 +6,7 @@ await testExample({
   name: "issue-board",
   settings: { BOARD_SECRET: "a secret of the tests, 32 characters or more", BOARD_PASSWORD_ROUNDS: "1000" },
   database: "BOARD_DB",
+  // Event streams have no end, so they need streamed answers.
+  lambda: ["lambda-stream"],
   scenario,
 });

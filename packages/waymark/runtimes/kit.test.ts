@@ -6,6 +6,7 @@ import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { command, installPacked } from "../test/support/packed.ts";
 import { asker, kitCases } from "./kit/cases.ts";
+import { serveFunction } from "./lambda/function-url.ts";
 import { linkBundler, MODULES, waymark } from "./packed.ts";
 import { type Program, type RuntimeName, serveFile, serveWorker, writeServer } from "./programs.ts";
 
@@ -39,6 +40,7 @@ const WAYS: Readonly<Record<string, () => Promise<Program>>> = {
   "deno, bundle": async () => serveFile("deno", await bundle("deno")),
   // Without the modules of Node.
   "workerd, bundle": async () => serveWorker(await bundle("worker", "app.ts")),
+  "lambda, bundle": async () => serveFunction(await bundle("lambda-stream")),
 };
 
 async function until(holds: () => boolean): Promise<void> {
@@ -50,7 +52,15 @@ for (const [way, serve] of Object.entries(WAYS)) {
   test(way, async (context) => {
     const { url, printed, stop } = await serve();
     const isWorker = name === "workerd";
-    const cases = kitCases({ ask: asker(url), printed, hasBrotli: !isWorker, hasFiles: !isWorker, until });
+    const isSecure = name === "lambda";
+    const cases = kitCases({
+      ask: asker(url),
+      printed,
+      hasBrotli: !isWorker,
+      hasFiles: !isWorker,
+      isSecure,
+      until,
+    });
     for (const [each, run] of cases) await context.test(each, run);
     await stop();
   });

@@ -4,12 +4,15 @@ import { writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { after } from "node:test";
 
-export type RuntimeName = "node" | "bun" | "deno" | "workerd";
+export type RuntimeName = "node" | "bun" | "deno" | "workerd" | "lambda";
+
+/** Runtimes that run a file as a program. */
+type ProcessName = Exclude<RuntimeName, "workerd" | "lambda">;
 
 const { BUN = "", DENO = "", WORKERD = "" } = process.env;
 
 /** The command that runs a file. */
-const COMMANDS: Readonly<Record<Exclude<RuntimeName, "workerd">, readonly string[]>> = {
+const COMMANDS: Readonly<Record<ProcessName, readonly string[]>> = {
   node: [process.execPath],
   bun: [BUN, "run"],
   deno: [DENO, "run", "--quiet", "--allow-all"],
@@ -26,7 +29,7 @@ export interface Program {
 
 /** Runs a file, without waiting for anything. */
 export function runFile(
-  runtime: Exclude<RuntimeName, "workerd">,
+  runtime: ProcessName,
   file: string,
   environment: Readonly<Record<string, string>> = {},
 ): { child: ChildProcess; printed: () => string } {
@@ -36,7 +39,7 @@ export function runFile(
 
 /** Runs a file that serves, until it prints its address. */
 export async function serveFile(
-  runtime: Exclude<RuntimeName, "workerd">,
+  runtime: ProcessName,
   file: string,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Program> {

@@ -9,6 +9,7 @@ import { type CaseAnswer, requestOf } from "../test/table/case.ts";
 import { cases } from "../test/table/cases.ts";
 import { checkAnswer } from "../test/table/check.ts";
 import { socketDriver } from "../test/table/drivers.ts";
+import { serveFunction } from "./lambda/function-url.ts";
 import { linkBundler, waymark } from "./packed.ts";
 import { type Program, serveFile, serveWorker, writeServer } from "./programs.ts";
 
@@ -43,6 +44,8 @@ const WAYS = {
   "deno, source": async () => serveFile("deno", writeServer(folder, "deno")),
   "deno, bundle": async () => serveFile("deno", await bundle("deno")),
   "workerd, bundle": async () => serveWorker(await bundle("worker", "--node-compat"), { hasNode: true }),
+  "lambda, bundle": async () => serveFunction(await bundle("lambda")),
+  "lambda, streamed": async () => serveFunction(await bundle("lambda-stream")),
 } as const satisfies Readonly<Record<string, () => Promise<Program>>>;
 
 async function bundle(target: string, ...options: string[]): Promise<string> {
@@ -58,7 +61,7 @@ function withoutOpening(answer: CaseAnswer): CaseAnswer {
 }
 
 for (const [way, serve] of Object.entries(WAYS)) {
-  const name = way.split(",")[0] as "node" | "bun" | "deno" | "workerd";
+  const name = way.split(",")[0] as "node" | "bun" | "deno" | "workerd" | "lambda";
   test(way, async (context) => {
     const program = await serve();
     const drive = socketDriver(program.port);

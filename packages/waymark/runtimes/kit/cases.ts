@@ -65,6 +65,8 @@ export interface KitOptions {
   readonly printed: () => string;
   readonly hasBrotli: boolean;
   readonly hasFiles: boolean;
+  /** Whether clients use HTTPS, as the runtime sees it. */
+  readonly isSecure: boolean;
   /** Waits until a condition holds. */
   readonly until: (holds: () => boolean) => Promise<unknown>;
 }
@@ -75,7 +77,7 @@ export function kitCases(options: KitOptions): Case[] {
   return [...common(options), ...(options.hasFiles ? files(options) : [])];
 }
 
-function common({ ask, printed, hasBrotli, until }: KitOptions): Case[] {
+function common({ ask, printed, hasBrotli, isSecure, until }: KitOptions): Case[] {
   return [
     [
       "request ids and the access log",
@@ -139,7 +141,8 @@ function common({ ask, printed, hasBrotli, until }: KitOptions): Case[] {
       async () => {
         const login = await ask("/login", { method: "POST", headers: FORM, body: "user=ann" });
         assert.equal(login.status, 204, text(login));
-        assert.match(String(login.headers["set-cookie"]), /HttpOnly; SameSite=Lax/);
+        const attributes = isSecure ? "HttpOnly; Secure; SameSite=Lax" : "HttpOnly; SameSite=Lax";
+        assert.ok(String(login.headers["set-cookie"]).endsWith(attributes));
         assert.deepEqual(json(await ask("/login", { headers: cookiesOf(login) })), { user: "ann" });
         const logout = await ask("/login", { method: "DELETE", headers: cookiesOf(login) });
         assert.deepEqual(json(await ask("/login", { headers: cookiesOf(logout) })), { user: null });
@@ -223,7 +226,7 @@ function common({ ask, printed, hasBrotli, until }: KitOptions): Case[] {
         const { headers } = await ask("/page");
         assert.equal(headers["x-content-type-options"], "nosniff");
         assert.match(String(headers["content-security-policy"]), /^base-uri 'none'/);
-        assert.equal(headers["strict-transport-security"], undefined);
+        assert.equal(headers["strict-transport-security"], isSecure ? "max-age=31536000" : undefined);
       },
     ],
     [

@@ -25,7 +25,7 @@ export class LambdaStream {
     this.facade = Object.assign(Object.fromEntries(methods), {
       stream: this,
       write: (piece: string | Uint8Array) => {
-        if (typeof piece !== "string" && !Buffer.isBuffer(piece) && piece?.constructor !== Uint8Array)
+        if (typeof piece !== "string" && !(piece instanceof Uint8Array))
           throw new TypeError("the runtime would write this piece as JSON");
         if (this.#head !== undefined) {
           write(JSON.stringify(this.#head));

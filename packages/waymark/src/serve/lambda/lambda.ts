@@ -6,7 +6,7 @@ import type { RequestHandler } from "../handler.ts";
 import type { LambdaEvent } from "./event.ts";
 import { answerHead } from "./event-answer.ts";
 import { LambdaIncoming } from "./lambda-incoming.ts";
-import { type StreamingContext, type StreamingRuntime, sendBody } from "./response-stream.ts";
+import { type StreamingRuntime, sendBody } from "./response-stream.ts";
 
 export type { LambdaEvent } from "./event.ts";
 
@@ -93,9 +93,7 @@ export function streamingLambda(application: RequestHandler): unknown {
   const { awslambda } = globalThis as unknown as { awslambda?: StreamingRuntime };
   if (awslambda === undefined)
     throw new TypeError("a streaming function runs only on AWS Lambda's Node runtime");
-  const handler = awslambda.streamifyResponse(async (event, stream, context?: StreamingContext) => {
-    // Otherwise Lambda waits until no timer and no connection of the application is left.
-    if (context !== undefined) context.callbackWaitsForEmptyEventLoop = false;
+  const handler = awslambda.streamifyResponse(async (event, stream) => {
     const incoming = new LambdaIncoming(event);
     const report = (error: unknown) => application.report(error, incoming);
     const answer = passableAnswer(await application.handle(incoming), report);

@@ -1,4 +1,3 @@
-import { Buffer } from "node:buffer";
 import { type Answer, endStream, isStream, type StreamBody } from "../../http/answer.ts";
 import type { LambdaEvent } from "./event.ts";
 import type { AnswerHead } from "./event-answer.ts";
@@ -11,16 +10,9 @@ export interface ResponseStream {
   removeListener(name: "drain" | "finish" | "close" | "error", listener: () => void): unknown;
 }
 
-/** What is used of the context of an invocation. */
-export interface StreamingContext {
-  callbackWaitsForEmptyEventLoop: boolean;
-}
-
 /** The globals of Lambda's Node runtime for functions that stream. */
 export interface StreamingRuntime {
-  streamifyResponse(
-    handler: (event: LambdaEvent, stream: ResponseStream, context?: StreamingContext) => Promise<void>,
-  ): unknown;
+  streamifyResponse(handler: (event: LambdaEvent, stream: ResponseStream) => Promise<void>): unknown;
   HttpResponseStream: { from(stream: ResponseStream, head: AnswerHead): ResponseStream };
 }
 
@@ -54,7 +46,7 @@ export async function sendBody(
 }
 
 async function sendWhole(out: ResponseStream, body: string | Uint8Array | null): Promise<void> {
-  if (body !== null && body.length > 0) out.write(typeof body === "string" ? body : plain(body));
+  if (body !== null && body.length > 0) out.write(body);
   await finish(out);
 }
 
@@ -68,7 +60,7 @@ async function sendPieces(
     for await (const piece of body) {
       if (client.gone) return;
       if (piece.length === 0) continue;
-      if (!out.write(typeof piece === "string" ? piece : plain(piece))) await next(out, "drain");
+      if (!out.write(piece)) await next(out, "drain");
       if (client.gone) return;
     }
   } catch (error) {
@@ -77,11 +69,6 @@ async function sendPieces(
     throw error;
   }
   await finish(out);
-}
-
-/** The runtime writes other classes than these as JSON. */
-function plain({ buffer, byteOffset, length }: Uint8Array): Buffer {
-  return Buffer.from(buffer, byteOffset, length);
 }
 
 async function finish(out: ResponseStream): Promise<void> {

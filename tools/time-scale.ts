@@ -23,6 +23,16 @@ export function scaled(ms: number): number {
   return Math.ceil(ms * timeScale());
 }
 
+/**
+ * Whether a time limit has passed: `scaled(ms)` since `begun`. Measures only after `ms`, so a process whose waits are short
+ * does not measure.
+ * @param begun what `performance.now()` returned
+ */
+export function isTimeUp(begun: number, ms: number): boolean {
+  const passed = performance.now() - begun;
+  return passed > ms && passed > scaled(ms);
+}
+
 function wallTimeMs(): number {
   const begun = performance.now();
   work();

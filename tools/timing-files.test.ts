@@ -29,6 +29,7 @@ const cases: readonly [name: string, text: string, picked: boolean][] = [
   ["a timer", "setTimeout(() => {}, 5);", true],
   ["a clock", "const now = performance.now();", true],
   ["a scaled limit", "const limit = scaled(5);", true],
+  ["a scaled limit of a wait", "if (isTimeUp(begun, 5)) throw late;", true],
   ["only a comment", "// no setTimeout\n/**\n * Date.now\n */\nconst a = 5;", false],
   ["a helper that waits", 'import { until } from "./until.ts";', true],
   ["a helper of a helper", 'import { start } from "./server.ts";', true],

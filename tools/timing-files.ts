@@ -5,9 +5,10 @@
 import { existsSync, readFileSync } from "node:fs";
 import { dirname, relative, resolve } from "node:path";
 
-const USES_TIME = /\b(setTimeout|setInterval|timers\/promises|performance\.now|Date\.now|hrtime|scaled)\b/;
+const USES_TIME =
+  /\b(setTimeout|setInterval|timers\/promises|performance\.now|Date\.now|hrtime|scaled|isTimeUp)\b/;
 /** A helper that reads a clock only, for instance for a message, does not depend on speed. */
-const WAITS = /\b(setTimeout|setInterval|timers\/promises|scaled)\b/;
+const WAITS = /\b(setTimeout|setInterval|timers\/promises|scaled|isTimeUp)\b/;
 const IMPORT = /\b(?:from|import)\s*\(?\s*"(\.[^"]+\.ts)"/g;
 const COMMENT = /\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm;
 const SOURCE = /^(packages\/[^/]+\/src|tools)\//;

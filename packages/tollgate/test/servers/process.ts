@@ -8,7 +8,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { scaled } from "../../../../tools/time-scale.ts";
+import { isTimeUp } from "../../../../tools/time-scale.ts";
 
 const WATCHDOG = `
 trap '' INT TERM HUP
@@ -22,7 +22,7 @@ wait $pid 2>/dev/null
 rm -rf "$folder"
 `;
 
-const START_TIMEOUT_MS = scaled(15_000);
+const START_TIMEOUT_MS = 15_000;
 
 /** Creates a folder in the system's temporary folder. */
 export function temporaryFolder(name: string): string {
@@ -105,9 +105,9 @@ export class ServerProcess {
 
   /** Waits until `ready` returns true. Fails with the server's output if it ends or takes too long. */
   async whenReady(ready: () => Promise<boolean>): Promise<void> {
-    const latest = performance.now() + START_TIMEOUT_MS;
+    const begun = performance.now();
     while (!(await ready().catch(() => false))) {
-      if (!this.alive || performance.now() > latest) {
+      if (!this.alive || isTimeUp(begun, START_TIMEOUT_MS)) {
         const output = readFileSync(join(this.folder, "output"), "utf8");
         await this.stop();
         throw new Error(`the server did not start: ${output.slice(-2000)}`);

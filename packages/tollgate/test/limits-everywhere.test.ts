@@ -9,6 +9,7 @@ import { Application, Controller } from "@tollway/waymark";
 import { scaled } from "../../../tools/time-scale.ts";
 import { runCheck } from "../src/commands/check.ts";
 import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
+import { RedisServer } from "./servers/redis.ts";
 import { type RunningTollgate, startTollgate } from "./tollgate.ts";
 
 const rules = `
@@ -186,6 +187,48 @@ test("the object cache refuses rules with another algorithm, with the place and 
     );
   } finally {
     await tollgate.stop("SIGKILL");
+  }
+});
+
+test("Redis: plain fixed windows of any length are INCRBY and EXPIRE, everything else is one script call", async () => {
+  await using redis = await RedisServer.start();
+  const plain = "unit: month, requests_per_unit: 3";
+  const tollgate = await startTollgate({
+    config: {
+      "rules.yaml": `
+domain: d
+descriptors:
+  - { key: wide, rate_limit: { ${plain}, unit_multiplier: 2 } }
+  - { key: calendar, rate_limit: { ${plain}, calendar: {} } }
+  - { key: strict, rate_limit: { ${plain}, strict: true } }
+  - { key: bucket, rate_limit: { ${plain}, algorithm: token_bucket } }
+  - { key: list, rate_limits: [{ ${plain} }, { unit: year, requests_per_unit: 9, algorithm: sliding_window }] }
+`,
+    },
+    env: { BACKEND_TYPE: "redis", REDIS_URL: redis.url },
+  });
+  const caller = new GrpcCaller(tollgate.grpc);
+  const scripts = async () => (await redis.calls("eval")) + (await redis.calls("evalsha"));
+  try {
+    const all = (keys: readonly string[]) => keys.map((key) => descriptor(`${key}=v`));
+    const left = async (keys: readonly string[]) =>
+      (await caller.ask(request("d", ...all(keys)))).statuses.map(({ limitRemaining }) => limitRemaining);
+    assert.deepEqual(await left(["wide", "calendar", "strict"]), [2, 2, 2]);
+    assert.deepEqual([await redis.calls("incrby"), await redis.calls("expire"), await scripts()], [3, 3, 0]);
+    assert.deepEqual(await left(["wide", "bucket", "list", "calendar"]), [1, 2, 2, 1]);
+    assert.deepEqual([await redis.calls("incrby"), await scripts()], [3, 1]);
+    const keys = (await redis.command("KEYS", "*")) as string[];
+    assert.deepEqual(keys.map((key) => key.replace(/\d{10}$/, "N")).sort(), [
+      "d|bucket=v|bucket:2592000",
+      "d|calendar=v|calendar:month:UTC:N",
+      "d|strict=v|month:N",
+      "d|wide=v|fixed:5184000:N",
+      "{d|list=v|}month:N",
+      "{d|list=v|}sliding:31536000",
+    ]);
+  } finally {
+    caller.close();
+    await tollgate.stop();
   }
 });
 

@@ -1,7 +1,15 @@
 /** Limits of every algorithm on a running service: gRPC, /json, the client of Waymark, /explain, /rlconfig, /stats, check. */
 import assert from "node:assert/strict";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
+import { createLimits } from "@tollway/tollgate/limits";
+import { Application, Controller } from "@tollway/waymark";
+import { scaled } from "../../../tools/time-scale.ts";
+import { runCheck } from "../src/commands/check.ts";
 import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
+import { RedisServer } from "./servers/redis.ts";
 import { type RunningTollgate, startTollgate } from "./tollgate.ts";
 
 const rules = `
@@ -79,6 +87,20 @@ for (const workers of ["1", "2"])
       );
       assert.match(text, /answer {5}OVER_LIMIT, 0 left, for 1 hit/);
       assert.match(text, /overall {4}OVER_LIMIT/);
+      const single = await page(
+        tollgate.debug,
+        `/explain?domain=d&${["sliding", "accepted", "calendar"].map((key) => `descriptor=${key}=${workers}`).join("&")}`,
+      );
+      assert.match(single, /limit {6}3 per 31536000 s, sliding_window, .*\|sliding:31536000, 3 used, 0 left/);
+      assert.match(
+        single,
+        /limit {6}3 per 63072000 s, fixed_window, counts accepted .*\|fixed:63072000:\d+, /,
+      );
+      // A year in Berlin begins an hour before that in UTC, and has its real length.
+      assert.match(
+        single,
+        /limit {6}3 per (31536000|31622400) s, .*\|calendar:year:Europe\/Berlin:\d+, window \d{4}-12-31T23:00:00Z to \d{4}-12-31T23:00:00Z/,
+      );
       // Counts nothing.
       assert.equal(await page(tollgate.debug, path), text);
     });
@@ -86,6 +108,7 @@ for (const workers of ["1", "2"])
     test("/rlconfig shows the settings of each limit", async () => {
       const text = await page(tollgate.debug, "/rlconfig");
       assert.match(text, /^d\.bucket: unit=YEAR requests_per_unit=2, .*algorithm: token_bucket, burst: 3$/m);
+      assert.match(text, /^d\.sliding: unit=YEAR requests_per_unit=3, .*algorithm: sliding_window$/m);
       assert.match(text, /^d\.accepted: .*unit_multiplier: 2, count: accepted$/m);
       assert.match(text, /^d\.calendar: .*calendar: \{"time_zone":"Europe\/Berlin"\}$/m);
       assert.match(text, /^d\.list: .*rate_limits: \[.*"name":"yearly".*\]$/m);
@@ -96,7 +119,58 @@ for (const workers of ["1", "2"])
       assert.match(stats, /^ratelimit\.service\.rate_limit\.d\.list\.over_limit: 1$/m);
       assert.match(stats, /^ratelimit\.service\.rate_limit\.d\.list\.limit\.yearly\.over_limit: 1$/m);
     });
+
+    test("the client of Waymark: three of five calls pass, and the refusal names the limit", async () => {
+      const limits = createLimits({ domain: "d", address: tollgate.grpc, timeout: scaled(5000) });
+      class Default extends Controller {
+        override before() {
+          return limits.check(this, { [this.positionals[0]!]: `client${workers}` });
+        }
+        GET(key: string) {
+          return key;
+        }
+      }
+      const application = new Application({ controllers: { Default } });
+      const ask = (key: string) => application.fetch(new Request(`http://localhost/${key}`));
+      const named = {
+        bucket: "2 requests per year",
+        accepted: "3 requests per 2 years",
+        list: "3 requests per year",
+      };
+      for (const key of keys) {
+        for (let call = 0; call < 3; call++) assert.equal((await ask(key)).status, 200, key);
+        const refused = await ask(key);
+        assert.equal(refused.status, 429, key);
+        assert.ok(Number(refused.headers.get("retry-after")) >= 1);
+        assert.match(refused.headers.get("ratelimit-policy")!, /"d\.\w/);
+        const { detail } = (await refused.json()) as { detail: string };
+        const limit = named[key as keyof typeof named] ?? "3 requests per year";
+        assert.ok(detail.startsWith(`the limit of ${limit} is exceeded; try again in `), detail);
+      }
+      limits.close();
+      await application.stop();
+    });
   });
+
+test("`tollgate check` accepts the rules, and names what is wrong with its place", async () => {
+  const check = async (text: string): Promise<string> => {
+    const folder = mkdtempSync(join(tmpdir(), "tollgate-limits-"));
+    try {
+      writeFileSync(join(folder, "rules.yaml"), text);
+      let out = "";
+      const write = (part: string) => (out += part);
+      await runCheck([folder], { stdout: { write }, stderr: { write }, env: {}, cwd: folder });
+      return out;
+    } finally {
+      rmSync(folder, { recursive: true });
+    }
+  };
+  assert.equal(await check(rules), "1 domain, 5 limits in 1 file: no errors\n");
+  assert.match(
+    await check(rules.replace("Europe/Berlin", "Europe/Bonn")),
+    /rules\.yaml:7:\d+: unknown time zone "Europe\/Bonn": use an IANA name/,
+  );
+});
 
 test("the object cache refuses rules with another algorithm, with the place and the reason", async () => {
   const tollgate = await startTollgate({
@@ -106,10 +180,55 @@ test("the object cache refuses rules with another algorithm, with the place and 
   });
   try {
     await tollgate.logged(
+      /rules\.yaml:5:\d+: `sliding_window` is not available: the object cache \(BACKEND_TYPE=memcache\) supports fixed windows only/,
+    );
+    await tollgate.logged(
       /rules\.yaml:4:\d+: `token_bucket` is not available: the object cache \(BACKEND_TYPE=memcache\) supports fixed windows only/,
     );
   } finally {
     await tollgate.stop("SIGKILL");
+  }
+});
+
+test("Redis: plain fixed windows of any length are INCRBY and EXPIRE, everything else is one script call", async () => {
+  await using redis = await RedisServer.start();
+  const plain = "unit: month, requests_per_unit: 3";
+  const tollgate = await startTollgate({
+    config: {
+      "rules.yaml": `
+domain: d
+descriptors:
+  - { key: wide, rate_limit: { ${plain}, unit_multiplier: 2 } }
+  - { key: calendar, rate_limit: { ${plain}, calendar: {} } }
+  - { key: strict, rate_limit: { ${plain}, strict: true } }
+  - { key: bucket, rate_limit: { ${plain}, algorithm: token_bucket } }
+  - { key: list, rate_limits: [{ ${plain} }, { unit: year, requests_per_unit: 9, algorithm: sliding_window }] }
+`,
+    },
+    env: { BACKEND_TYPE: "redis", REDIS_URL: redis.url },
+  });
+  const caller = new GrpcCaller(tollgate.grpc);
+  const scripts = async () => (await redis.calls("eval")) + (await redis.calls("evalsha"));
+  try {
+    const all = (keys: readonly string[]) => keys.map((key) => descriptor(`${key}=v`));
+    const left = async (keys: readonly string[]) =>
+      (await caller.ask(request("d", ...all(keys)))).statuses.map(({ limitRemaining }) => limitRemaining);
+    assert.deepEqual(await left(["wide", "calendar", "strict"]), [2, 2, 2]);
+    assert.deepEqual([await redis.calls("incrby"), await redis.calls("expire"), await scripts()], [3, 3, 0]);
+    assert.deepEqual(await left(["wide", "bucket", "list", "calendar"]), [1, 2, 2, 1]);
+    assert.deepEqual([await redis.calls("incrby"), await scripts()], [3, 1]);
+    const keys = (await redis.command("KEYS", "*")) as string[];
+    assert.deepEqual(keys.map((key) => key.replace(/\d{10}$/, "N")).sort(), [
+      "d|bucket=v|bucket:2592000",
+      "d|calendar=v|calendar:month:UTC:N",
+      "d|strict=v|month:N",
+      "d|wide=v|fixed:5184000:N",
+      "{d|list=v|}month:N",
+      "{d|list=v|}sliding:31536000",
+    ]);
+  } finally {
+    caller.close();
+    await tollgate.stop();
   }
 });
 

@@ -1,4 +1,4 @@
-import { unitNames } from "../protocol/units.ts";
+import { periodText } from "../protocol/units.ts";
 import { formatLocation } from "../rules/diagnostic.ts";
 import type { Limit } from "../rules/limit.ts";
 import type { Location, Rule } from "../rules/rule.ts";
@@ -11,19 +11,14 @@ const MAX_TEXT = 600;
 /** `10 per second`; for several limits `10 per second, 500 per 15 minutes`. */
 export function limitText({ limits, unlimited, requestsPerUnit, unit }: Rule): string {
   if (unlimited) return "unlimited";
-  if (limits === undefined) return `${requestsPerUnit} per ${unitText(unit, 1)}`;
+  if (limits === undefined) return `${requestsPerUnit} per ${periodText(unit)}`;
   return limits.map(oneLimitText).join(", ");
 }
 
 export function oneLimitText({ requestsPerUnit, unit, multiplier, algorithm, burst }: Limit): string {
-  const text = `${requestsPerUnit} per ${unitText(unit, multiplier)}`;
+  const text = `${requestsPerUnit} per ${periodText(unit, multiplier)}`;
   if (algorithm === "token_bucket") return `${text} (bucket of ${burst})`;
   return algorithm === "sliding_window" ? `${text} (sliding)` : text;
-}
-
-function unitText(unit: number, multiplier: number): string {
-  const name = unitNames[unit]!.toLowerCase();
-  return multiplier === 1 ? name : `${multiplier} ${name}s`;
 }
 
 export function placeOf(location: Location): RulePlace {

@@ -60,4 +60,7 @@ test("draft-10 shows every limit, and Retry-After if the request is refused", ()
     ["RateLimit-Policy", "RateLimit"],
   );
   assert.deepEqual(limitHeaders(draft, statuses.slice(1, 2), [""], Code.OK), []);
+  const several = { requestsPerUnit: 10, unit: Unit.MINUTE, name: "", unitMultiplier: 15 };
+  const [policy] = limitHeaders(draft, [{ ...status(10, 4), currentLimit: several }], ["a"], Code.OK);
+  assert.equal(policy!.value, '"a";q=10;w=900', "a window of several units");
 });

@@ -62,7 +62,7 @@ function structuredString(text: string): string {
  * `RateLimit-Policy: "name";q=10;w=60` and `RateLimit: "name";r=4;t=55`, one item for each limit, and `Retry-After` if
  * the request is refused. Source: draft-ietf-httpapi-ratelimit-headers-10.
  * @param names one for each status: the rule's name, or else its path
- * @param sizes the length of each window in seconds, if it is not the unit's
+ * @param sizes the length of each window in seconds, if the unit and its multiplier do not give it
  */
 function draftHeaders(
   statuses: readonly DescriptorStatus[],
@@ -76,8 +76,9 @@ function draftHeaders(
   statuses.forEach((status, index) => {
     if (status.currentLimit === undefined) return;
     const name = structuredString(names[index]!);
-    const { requestsPerUnit, unit } = status.currentLimit;
-    policies.push(`${name};q=${requestsPerUnit};w=${sizes?.[index] ?? windowSeconds[unit]}`);
+    const { requestsPerUnit, unit, unitMultiplier = 1 } = status.currentLimit;
+    const size = sizes?.[index] ?? windowSeconds[unit]! * unitMultiplier;
+    policies.push(`${name};q=${requestsPerUnit};w=${size}`);
     const reset = status.durationUntilReset;
     limits.push(`${name};r=${status.limitRemaining}${reset > 0 ? `;t=${reset}` : ""}`);
     if (isOver(status) && reset > retryAfter) retryAfter = reset;

@@ -1,5 +1,5 @@
 /** Limits as people say them, and which of two allows more. */
-import { unitNames, windowSeconds } from "../protocol/units.ts";
+import { periodText, windowSeconds } from "../protocol/units.ts";
 import type { Limit, LimitSettings } from "../rules/limit.ts";
 import type { Rule } from "../rules/rule.ts";
 
@@ -29,9 +29,7 @@ function textOf({
   calendar,
   isListed,
 }: Numbers) {
-  const name = unitNames[unit].toLowerCase();
-  const window = multiplier === 1 ? name : `${multiplier} ${name}s`;
-  const parts = [`${requestsPerUnit.toLocaleString("en")} per ${window}`];
+  const parts = [`${requestsPerUnit.toLocaleString("en")} per ${periodText(unit, multiplier)}`];
   if (algorithm === "sliding_window") parts.push("sliding window");
   if (algorithm === "token_bucket") parts.push(`token bucket of ${burst!.toLocaleString("en")}`);
   if (algorithm === "fixed_window" && acceptedOnly && !isListed) parts.push("counts accepted hits");

@@ -7,7 +7,7 @@ import {
   type HeaderValue,
   type RateLimitResponse,
 } from "../protocol/messages.ts";
-import { unitNames } from "../protocol/units.ts";
+import { periodText } from "../protocol/units.ts";
 import { type LimitsTls, RateLimitClient } from "./rate-limit-client.ts";
 
 /** Options of {@link createLimits}. */
@@ -192,7 +192,7 @@ function refusal(statuses: readonly DescriptorStatus[], headers: readonly Header
   const wait = Math.max(0, ...over.map(({ durationUntilReset }) => durationUntilReset));
   const limit = over.find(({ durationUntilReset }) => durationUntilReset === wait)?.currentLimit;
   const what = limit
-    ? `the limit of ${limit.requestsPerUnit} requests per ${unitNames[limit.unit].toLowerCase()} is exceeded`
+    ? `the limit of ${limit.requestsPerUnit} requests per ${periodText(limit.unit, limit.unitMultiplier)} is exceeded`
     : "a limit is exceeded";
   const when = wait > 0 ? `; try again in ${wait} s` : "";
   return new HttpError(429, what + when, {

@@ -15,6 +15,12 @@ export function unitOfName(name: string): Unit | undefined {
   return number > 0 ? (number as Unit) : undefined;
 }
 
+/** The length of a window for people: `minute`, or `15 minutes`. */
+export function periodText(unit: Unit, multiplier = 1): string {
+  const name = unitNames[unit].toLowerCase();
+  return multiplier === 1 ? name : `${multiplier} ${name}s`;
+}
+
 /** Whether a number from the wire is a unit other than UNKNOWN. */
 export function isUnit(number: number): number is Exclude<Unit, typeof Unit.UNKNOWN> {
   return Number.isInteger(number) && number > Unit.UNKNOWN && number < unitNames.length;

@@ -238,6 +238,18 @@ for (const [name, yaml, descriptor] of extended) {
   });
 }
 
+test("over xDS: a store may support fixed windows only", () => {
+  const bucket = { key: "a", rateLimit: { ...day, algorithm: 2 } };
+  const listed = { key: "b", rateLimits: [day, { unit: Unit.WEEK, requestsPerUnit: 9, algorithm: 1 }] };
+  const options = { mergeDomains: false, fixedWindowsOnly: "the store counts only" };
+  const { ruleSet, diagnostics } = loadResources([resource("r", bucket, listed)], options);
+  assert.equal(ruleSet, undefined);
+  assert.deepEqual(diagnostics.map(formatDiagnostic), [
+    "r: descriptors[0].rate_limit.algorithm: `token_bucket` is not available: the store counts only",
+    "r: descriptors[1].rate_limits[1].algorithm: `sliding_window` is not available: the store counts only",
+  ]);
+});
+
 test("over xDS: faults of the added fields", () => {
   assert.deepEqual(
     faults(
@@ -247,14 +259,18 @@ test("over xDS: faults of the added fields", () => {
       { key: "d", rateLimit: { ...day, burst: 5 } },
       { key: "e", rateLimit: { ...day, calendar: { timeZone: "Mars/Base" } } },
       { key: "f", rateLimit: { ...day, unitMultiplier: 4_000_000_000 } },
+      { key: "g", rateLimit: { ...day, algorithm: 2, burst: 1_000_000_001 } },
+      { key: "h", rateLimit: day, rateLimits: [day] },
     ),
     [
       "r: descriptors[0].rate_limit.algorithm: unknown `algorithm` number 7: use 0 to 2",
       "r: descriptors[1].rate_limit.wide_requests_per_unit: either `requests_per_unit` or `wide_requests_per_unit` must be 0: set one of them",
       "r: descriptors[2].rate_limit.wide_requests_per_unit: `wide_requests_per_unit` must be at most 9007199254740991: 9007199254740992",
       "r: descriptors[5].rate_limit.unit_multiplier: `unit_multiplier` must be at most 315360000: 4000000000",
+      "r: descriptors[6].rate_limit.burst: `burst` must be at most 1000000000: 1000000001",
       "r: descriptors[3].rate_limit.burst: `burst` belongs to `algorithm: token_bucket`, but this limit has `fixed_window`: leave out one of them",
       'r: descriptors[4].rate_limit.calendar.time_zone: unknown time zone "Mars/Base": use an IANA name such as Europe/Berlin or UTC',
+      "r: descriptors[7].rate_limits: a descriptor has either `rate_limit` or `rate_limits`: put all limits into the list",
     ],
   );
 });

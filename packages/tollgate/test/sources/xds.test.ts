@@ -197,6 +197,53 @@ test("every field of a resource arrives", async ({ serve, start, recorder }) => 
   assert.deepEqual(rule?.metadata, { tier: "gold", list: [1, null] });
 });
 
+test("the fields that Tollgate adds to a limit arrive", async ({ serve, start, recorder }) => {
+  const server = await serve();
+  start(server.address);
+  const stream = await server.stream();
+  stream.send("v1", "n1", [
+    {
+      name: "limits",
+      domain: "d",
+      descriptors: [
+        { key: "bucket", rateLimit: { unit: 1, requestsPerUnit: 10, algorithm: 2, burst: 50 } },
+        {
+          key: "week",
+          rateLimit: {
+            unit: 7,
+            wideRequestsPerUnit: 2n ** 40n,
+            calendar: { timeZone: "Europe/Berlin", weekStarts: 6 },
+          },
+        },
+        {
+          key: "list",
+          rateLimits: [
+            { unit: 2, requestsPerUnit: 5, unitMultiplier: 15 },
+            { unit: 3, requestsPerUnit: 9, algorithm: 1, reservations: true },
+            { unit: 4, requestsPerUnit: 90, count: 2, strict: true, name: "daily" },
+          ],
+        },
+      ],
+    },
+  ]);
+  const { ruleSet, diagnostics } = await recorder.next();
+  assert.deepEqual(diagnostics, []);
+  const limits = (key: string) => ruleSet!.match("d", [{ key, value: "" }])!.rule.limits!;
+  const [bucket] = limits("bucket");
+  assert.deepEqual([bucket!.algorithm, bucket!.burst, bucket!.keyPart], ["token_bucket", 50, "bucket:1"]);
+  const [week] = limits("week");
+  assert.equal(week!.requestsPerUnit, 2 ** 40);
+  assert.equal(week!.keyPart, "calendar:week:Europe/Berlin:sunday:");
+  assert.deepEqual(
+    limits("list").map(({ keyPart, name, strict, reservations }) => [keyPart, name, strict, reservations]),
+    [
+      ["fixed:900:", "", false, false],
+      ["sliding:3600", "", false, true],
+      ["day:", "daily", true, false],
+    ],
+  );
+});
+
 test("an invalid set is refused with all messages, and the next valid set is applied", async ({
   serve,
   start,

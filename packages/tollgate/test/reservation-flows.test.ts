@@ -6,6 +6,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { scaled } from "../../../tools/time-scale.ts";
+import { until } from "./counters/kvstore-support.ts";
 import {
   grpcReservations,
   httpReservations,
@@ -34,6 +35,8 @@ descriptors:
       - { unit: year, requests_per_unit: 100, algorithm: sliding_window }
   - key: short
     rate_limit: { unit: second, unit_multiplier: ${SHORT}, requests_per_unit: 100 }
+  - key: gone
+    rate_limit: { unit: day, requests_per_unit: 100 }
   - key: wide
     rate_limit: { unit: day, requests_per_unit: 9007199254740991 }
 `;
@@ -71,6 +74,15 @@ const backends: Record<string, () => Promise<Backend>> = {
 function start(env: Readonly<Record<string, string>>): Promise<RunningTollgate> {
   const backend = "KVSTORE_URL" in env ? "kvstore" : "embedded";
   return startTollgate({ config: { "llm.yaml": rules }, env: { BACKEND_TYPE: backend, ...env } });
+}
+
+/** A statistic of the rule `gone`, over all replicas. */
+async function sumOf(replicas: readonly RunningTollgate[], statistic: string): Promise<number> {
+  const pages = replicas.map(async ({ debug }) =>
+    (await fetch(`http://${debug}/stats?filter=llm\\.gone\\.${statistic}`)).text(),
+  );
+  const values = (await Promise.all(pages)).map((page) => Number(/: (-?\d+)\n/.exec(page)?.[1] ?? 0));
+  return values.reduce((sum, value) => sum + value, 0);
 }
 
 /** What is left of a limit. */
@@ -159,6 +171,19 @@ for (const [name, open] of Object.entries(backends))
           assert.equal(commits.filter((released) => released).length, 1);
           assert.equal(await left(a, target), 60);
         }
+      });
+
+      await t.test("holds that nobody commits leave the gauge without another call", async () => {
+        for (const [index, caller] of [a, b, web].entries()) {
+          await caller.reserve("gone=open", 5, 60_000);
+          await caller.reserve("gone=shared", 3, 30);
+          await caller.reserve(`gone=own${index}`, 10, 30);
+        }
+        await until(
+          "the holds with a short time to live are counted as expired",
+          async () => (await sumOf(replicas, "expired")) === 39,
+        );
+        assert.equal(await sumOf(replicas, "held"), 15);
       });
 
       await t.test("a hold at the end of one window, and its commit in the next one", async () => {

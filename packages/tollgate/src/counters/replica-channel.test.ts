@@ -179,3 +179,38 @@ test("without a subscription all entries are dropped again and again", async () 
   while (invalidations.last < first + 3) await new Promise((resolve) => setTimeout(resolve, 1));
   channel.close();
 });
+
+test("without a subscription no entry lives longer than LOCAL_CACHE_REVALIDATE, never had or cut", (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const revalidate = 40;
+  for (const isCut of [false, true]) {
+    const invalidations = new Invalidations();
+    const bus = newBus();
+    const log = { warn() {}, info() {} };
+    const channel = new ReplicaChannel({
+      invalidations,
+      open: isCut ? bus.open : undefined,
+      revalidate,
+      log,
+    });
+    if (isCut) {
+      bus.live();
+      const before = invalidations.last;
+      t.mock.timers.tick(revalidate * 10);
+      assert.equal(invalidations.last, before, "with a subscription only messages drop entries");
+      bus.lost("cut");
+      assert.notEqual(invalidations.last, before);
+    }
+    let dropped = invalidations.last;
+    let age = 0;
+    for (let millisecond = 0; millisecond < revalidate * 20; millisecond++) {
+      t.mock.timers.tick(1);
+      age += 1;
+      assert.ok(age <= revalidate, `an entry of ${age} ms`);
+      if (invalidations.last === dropped) continue;
+      dropped = invalidations.last;
+      age = 0;
+    }
+    channel.close();
+  }
+});

@@ -81,7 +81,7 @@ export const catalogue: readonly CatalogueEntry[] = [
   rule("released", "Held hits that a commit released."),
   rule(
     "expired",
-    "Held hits whose reservation ended without a commit. Counted with the next call for the counter.",
+    "Held hits whose reservation ended without a commit. Counted with the next call for the counter, or soon after its last hold has ended.",
   ),
   rule("committed", "Hits that commits counted. Also part of total_hits."),
   rule("held", "Hits that open reservations hold: the sum over all processes is what is held.", "gauge"),

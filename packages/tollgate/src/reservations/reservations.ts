@@ -27,6 +27,7 @@ import type { RequestPlaces } from "../protocol/scan-request.ts";
 import type { RuleSet } from "../rules/rule.ts";
 import { type Asked, AskedPool } from "./asked.ts";
 import { checkCommit, checkDescriptor, checkReserve, LONGEST_TTL } from "./check-request.ts";
+import { OpenHolds } from "./open-holds.ts";
 import { ReservationError } from "./reservation-error.ts";
 import { bind, newId, readId } from "./reservation-id.ts";
 import { countCharge, countEnded, countReserve, statusesOf } from "./settle-results.ts";
@@ -52,6 +53,7 @@ export class Reservations {
   readonly #store: CounterStore;
   readonly #preparer: Preparer;
   readonly #pool = new AskedPool();
+  readonly #openHolds: OpenHolds;
   readonly #globalShadowMode: Counter;
 
   constructor(options: ReservationOptions, statistics: Statistics, store: CounterStore) {
@@ -59,6 +61,7 @@ export class Reservations {
     this.#statistics = statistics;
     this.#store = store;
     this.#preparer = new Preparer(options, statistics);
+    this.#openHolds = new OpenHolds(store, statistics);
     this.#globalShadowMode = statistics.counter("ratelimit.service.global_shadow_mode");
   }
 
@@ -115,6 +118,7 @@ export class Reservations {
       () => {
         const { request, limits } = asked;
         if (!request.repeated) countCharge(asked, this.#statistics);
+        for (const group of limits.groups) this.#openHolds.committed(group);
         if (limits.groups.length > 0) return { released: request.released };
         // No counter holds anything for a reservation without limits.
         return { released: id !== undefined && time.now - id.madeAt * 1000 < LONGEST_TTL };
@@ -191,7 +195,8 @@ export class Reservations {
         "",
         `a counter has too many open reservations (RESERVATION_MAX_HOLDS is ${request.maxHolds})`,
       );
-    countReserve(asked, this.#statistics);
+    const end = request.now + request.ttl;
+    countReserve(asked, this.#statistics, (group, statistics) => this.#openHolds.add(group, statistics, end));
     if (verdict === Verdict.REFUSED) {
       if (!this.#options.shadowMode) return { code: Code.OVER_LIMIT, id: "", reserved: 0 };
       this.#globalShadowMode.value++;

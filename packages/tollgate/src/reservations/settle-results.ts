@@ -81,13 +81,23 @@ export function countCharge(settled: Settled, committed?: Statistics): void {
   });
 }
 
-/** Counts the hits that a reservation holds, or those that were refused. */
-export function countReserve(settled: Settled, all: Statistics): void {
+/**
+ * Counts the hits that a reservation holds, or those that were refused.
+ * @param onHeld called for each group that holds hits
+ */
+export function countReserve(
+  settled: Settled,
+  all: Statistics,
+  onHeld: (group: ScratchGroup, statistics: RuleStatistics) => void,
+): void {
   const isHeld = settled.request.verdict === Verdict.OK;
-  each(settled, ({ rule, statistics, hits }, { outcome, accepted }) => {
+  each(settled, ({ rule, statistics, hits }, group) => {
+    const { outcome, accepted } = group;
     if (outcome !== Outcome.COUNTED) return;
     if (accepted) {
-      if (isHeld) all.reservationsOf(statistics).reserved += hits;
+      if (!isHeld) return;
+      all.reservationsOf(statistics).reserved += hits;
+      onHeld(group, statistics);
       return;
     }
     statistics.totalHits += hits;

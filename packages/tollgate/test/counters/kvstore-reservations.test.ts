@@ -189,7 +189,8 @@ describe("kvstore: reservations", () => {
     const keys = async () => (await redis.command("KEYS", `*${stem}*`)) as unknown as string[];
     const held = await keys();
     assert.deepEqual(held.map((key) => key.slice(key.indexOf("|hour:") + 6)).sort(), ["}:ends", "}:holds"]);
-    for (const key of held) assert.ok(Number(await redis.command("TTL", key)) > 3500);
+    // The longest time to live is an hour. A process then counts the end of the hold.
+    for (const key of held) assert.ok(Number(await redis.command("TTL", key)) > 3900);
     await settle(store, { step: Step.COMMIT, limits, hits: 2, token });
     const left = await keys();
     assert.equal(left.length, 2);

@@ -19,8 +19,10 @@ export const SETTLE_ARGS = { first: 3, quota: 5, step: 8, counter: 2, group: 3, 
 
 /** Commits that a counter remembers. */
 const MAX_COMMITS = 10_000;
-/** Seconds for which the keys of holds and commits exist: as long as the longest time to live. */
+/** Seconds for which the key of commits exists. */
 const KEPT = REMEMBERED / 1000;
+/** The same for the keys of holds: ten minutes after the longest time to live, so that their ends can be counted. */
+const KEPT_HOLDS = KEPT + 600;
 
 /**
  * Arguments:
@@ -209,8 +211,8 @@ local function write(s)
       local sum = text(s.sum or s.held)
       redis.call('HSET', s.holds, 'sum', sum, 'count', text(s.count), 'ended', text(s.unreported))
       if s.adds > 0 then
-        redis.call('EXPIRE', s.holds, text(${KEPT} + jitter))
-        redis.call('EXPIRE', s.ends, text(${KEPT} + jitter))
+        redis.call('EXPIRE', s.holds, text(${KEPT_HOLDS} + jitter))
+        redis.call('EXPIRE', s.ends, text(${KEPT_HOLDS} + jitter))
       end
     end
   end

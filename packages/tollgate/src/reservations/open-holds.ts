@@ -1,0 +1,157 @@
+/**
+ * Counts the holds that nobody commits. A store ends a hold with the next call for its counter, and that call may never
+ * come: the gauge of what is held would stay too high. Each thread therefore remembers the counters from which it has
+ * reserved, and looks at a counter after its last hold has ended.
+ */
+import {
+  type ReservationRequest,
+  type ReservedGroup,
+  type ReservedLimit,
+  Step,
+  settleFrom,
+  Verdict,
+} from "../counters/reservations.ts";
+import { type CounterStore, Outcome, Refuses } from "../counters/store.ts";
+import type { RuleStatistics, Statistics } from "../observe/statistics.ts";
+
+/** Counters that a thread remembers, and the characters of their keys. Above it, the first one is forgotten. */
+const MAX_COUNTERS = 10_000;
+const MAX_CHARACTERS = 8 * 1024 * 1024;
+/** Milliseconds between two rounds of looks, and the looks of one round. */
+const PERIOD = 1000;
+const MOST_LOOKS = 512;
+/** Milliseconds until another look at a counter whose holds are still open: another process may have made them. */
+const AGAIN = 60_000;
+
+interface Remembered {
+  readonly group: ReservedGroup;
+  readonly statistics: RuleStatistics;
+  /** When the last hold ends, in milliseconds since the epoch. */
+  end: number;
+}
+
+export class OpenHolds {
+  readonly #store: CounterStore;
+  readonly #statistics: Statistics;
+  readonly #counters = new Map<string, Remembered>();
+  #characters = 0;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(store: CounterStore, statistics: Statistics) {
+    this.#store = store;
+    this.#statistics = statistics;
+  }
+
+  /**
+   * A reservation holds hits of a group.
+   * @param end of its time to live, in milliseconds since the epoch
+   */
+  add(group: ReservedGroup, statistics: RuleStatistics, end: number): void {
+    const { algorithm, windowStart, windowSize } = leadOf(group);
+    const last = algorithm.perWindow ? Math.min(end, (windowStart + windowSize) * 1000) : end;
+    const key = keyOf(group);
+    const known = this.#counters.get(key);
+    if (known !== undefined) {
+      known.end = Math.max(known.end, last);
+      return;
+    }
+    this.#counters.set(key, { group: copyOf(group), statistics, end: last });
+    this.#characters += key.length;
+    while (this.#counters.size > MAX_COUNTERS || this.#characters > MAX_CHARACTERS)
+      this.#forget(this.#counters.keys().next().value!);
+    this.#timer ??= setTimeout(() => void this.#look(), PERIOD).unref();
+  }
+
+  /** A commit has reached the store. A counter without open holds needs no look. */
+  committed(group: ReservedGroup): void {
+    if (this.#counters.size > 0 && leadOf(group).held === 0) this.#forget(keyOf(group));
+  }
+
+  #forget(key: string): void {
+    if (this.#counters.delete(key)) this.#characters -= key.length;
+  }
+
+  async #look(): Promise<void> {
+    const now = Date.now();
+    const looks: Promise<void>[] = [];
+    for (const [key, counter] of this.#counters) {
+      if (counter.end > now) continue;
+      looks.push(this.#lookAt(key, counter, now));
+      if (looks.length === MOST_LOOKS) break;
+    }
+    await Promise.all(looks);
+    this.#timer = this.#counters.size === 0 ? undefined : setTimeout(() => void this.#look(), PERIOD).unref();
+  }
+
+  async #lookAt(key: string, counter: Remembered, now: number): Promise<void> {
+    const { group, statistics } = counter;
+    try {
+      await settleFrom(this.#store, lookOf(group, now));
+    } catch {
+      return; // The failure policy has reported it. The next round tries again.
+    }
+    if (group.expired > 0) this.#statistics.reservationsOf(statistics).expired += group.expired;
+    if (leadOf(group).held > 0) counter.end = Math.max(counter.end, now + AGAIN);
+    else if (counter.end <= now && this.#counters.get(key) === counter) this.#forget(key);
+  }
+}
+
+/** A `CANCEL` of no reservation changes nothing, and fails in every failure mode while the store is unavailable. */
+function lookOf(group: ReservedGroup, now: number): ReservationRequest {
+  return {
+    step: Step.CANCEL,
+    groups: [group],
+    token: undefined,
+    ttl: 0,
+    maxHolds: 0,
+    now,
+    deadline: 0,
+    verdict: Verdict.OK,
+    released: false,
+    repeated: false,
+  };
+}
+
+function leadOf({ limits, lead }: ReservedGroup): ReservedLimit {
+  return limits[lead]!;
+}
+
+function keyOf(group: ReservedGroup): string {
+  const limit = leadOf(group);
+  return `${stemOf(limit)} ${limit.windowStart}`;
+}
+
+function stemOf({ stem, place }: ReservedLimit): string {
+  if (place === undefined) return stem;
+  const { bytes, start, end } = place;
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("latin1");
+}
+
+/** The next call overwrites the original. */
+function copyOf({ limits, lead }: ReservedGroup): ReservedGroup {
+  return {
+    limits: limits.map((limit) => ({
+      stem: stemOf(limit),
+      place: undefined,
+      algorithm: limit.algorithm,
+      reservations: limit.reservations === true,
+      limit: limit.limit,
+      burst: limit.burst,
+      windowStart: limit.windowStart,
+      windowSize: limit.windowSize,
+      homeStart: limit.windowStart,
+      accepted: true,
+      used: 0,
+      remaining: 0,
+      reset: 0,
+      held: 0,
+    })),
+    lead,
+    hits: 0,
+    refuses: Refuses.NEVER,
+    outcome: Outcome.COUNTED,
+    accepted: true,
+    released: 0,
+    expired: 0,
+  };
+}

@@ -12,6 +12,10 @@ import { Project } from "./support/project.ts";
 
 const NAMES_ONLY = "an argument with the name of a part";
 
+const GUARDED = `static guard = (foo: Foo) => foo.headers.has("authorization") ? undefined : new Response("a", { status: 401 });
+  before() { this.response.headers.set("x-a", "b"); }
+  GET() { return 1; }`;
+
 /** The members of a class, and the requests: a path, or more of it. */
 const CASES: readonly [
   name: string,
@@ -53,6 +57,31 @@ const CASES: readonly [
     "POST({ a, f }: { a: string; f?: File }) { return { a, f: f?.name }; }",
     ["/foo", { method: "POST", body: formOf({ a: "b" }) }],
     ["/foo", { method: "POST", body: new URLSearchParams({ a: "b" }) }],
+  ],
+  [
+    "a schema of all keywords",
+    `static schema = { POST: { given: { "~standard": { version: 1, vendor: "own", validate: (value: any) => value.a ? { value } : { issues: [{ message: "is bad", path: ["b"] }] } } } } };
+    POST(given: { a?: string }) { return given; }`,
+    ["/foo", json({ a: "b", c: 1 })],
+    ["/foo?b=1", json({ c: 1 })],
+  ],
+  ["further segments", "GET(a: number, ...path: string[]) { return [a, path]; }", "/foo/1/b/c", "/foo"],
+  [
+    "undeclared names",
+    "GET(given: { a?: number; [name: string]: unknown }) { return given; }",
+    "/foo?a=1&b=2",
+  ],
+  [
+    "lists",
+    "POST(a: number, list: string[]) { return [a, list]; }",
+    ["/foo/1", json(["b"])],
+    "/foo/1?list=b",
+  ],
+  ["before() and a guard", GUARDED, "/foo", ["/foo", { headers: { authorization: "x" } }]],
+  [
+    "onError()",
+    'onError() { return new Response("a", { status: 418 }); }\nGET() { throw new Error("a"); }',
+    "/foo",
   ],
   [
     "a member class",

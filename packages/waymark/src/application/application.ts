@@ -1,9 +1,9 @@
 import { CALL, type Controller } from "../controller/controller.ts";
 import { Exchange } from "../controller/exchange.ts";
-import { type Answer, emptyAnswer, withoutBody } from "../http/answer.ts";
+import { type Answer, withoutBody } from "../http/answer.ts";
 import { Call } from "../http/call.ts";
 import { checkHost } from "../http/check-host.ts";
-import { addCors, isPreflight, preflightAnswer } from "../http/cors.ts";
+import { addCors } from "../http/cors.ts";
 import { EventStreams } from "../http/event-streams.ts";
 import { HttpError } from "../http/http-error.ts";
 import type { Incoming } from "../http/incoming.ts";
@@ -13,13 +13,16 @@ import type { Manifest } from "../routing/manifest.ts";
 import { resolve, splitPath } from "../routing/resolve-path.ts";
 import type { Routes } from "../routing/routes.ts";
 import { fetchAdapter } from "../serve/fetch-adapter.ts";
+import { asteriskAnswer } from "./asterisk.ts";
 import { problem, report, unrouted } from "./failure.ts";
 import { loadRoutes } from "./load-routes.ts";
-import { allowedOn, noController, withoutVerb } from "./missing.ts";
+import { noController, withoutVerb } from "./missing.ts";
 import { type Observed, type Observers, observe, observersOf } from "./observe.ts";
 import { type ApplicationOptions, checkOptions, partsOf } from "./options.ts";
 import { perform } from "./perform.ts";
 import type { CompilerAsks, Platform } from "./platform.ts";
+import { answerPreflight } from "./preflight.ts";
+import { runOnDrain, runOnStop } from "./stop-hooks.ts";
 import { Versions } from "./versions.ts";
 import { webPlatform } from "./web-platform.ts";
 
@@ -121,17 +124,7 @@ export class Application {
    * such hook. Never rejects.
    */
   drain(): Promise<void> | undefined {
-    const { onDrain } = this.options;
-    return onDrain === undefined ? undefined : this.#drain();
-  }
-
-  async #drain(): Promise<void> {
-    try {
-      await this.options.onDrain?.();
-    } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      (this.options.warn ?? console.error)(`onDrain failed: ${reason}`);
-    }
+    return this.options.onDrain === undefined ? undefined : runOnDrain(this.options);
   }
 
   /** Runs `onStop`. A server calls it after its last answer. Later requests get 503. */
@@ -151,9 +144,7 @@ export class Application {
       () => false,
     );
     this.#routes = undefined;
-    if (started !== true) return;
-    await this.options.onStop?.();
-    for (const part of this.options.use ?? []) await part.onStop?.();
+    if (started === true) await runOnStop(this.options);
   }
 
   /** Answers a WHATWG request, for Bun, Deno, workers and tests. */
@@ -212,13 +203,14 @@ export class Application {
   #dispatch(routes: Routes, incoming: Incoming, exchange: Exchange | undefined): Answer | Promise<Answer> {
     try {
       checkHost(incoming);
-      if (incoming.target === "*") return anyAnswer(routes, incoming);
+      if (incoming.target === "*") return asteriskAnswer(routes, incoming);
       const { path, query } = cutTarget(incoming.target);
       const segments = splitPath(path);
       const versions = this.#versions;
-      if (versions !== undefined && this.options.cors !== undefined && isPreflight(incoming)) {
-        const allow = versions.allowed(routes, segments);
-        if (allow.length > 0) return preflightAnswer(incoming, allow.join(", "), this.options.cors);
+      const { cors } = this.options;
+      if (cors !== undefined) {
+        const answer = answerPreflight({ routes, incoming, segments, versions, exchange }, cors);
+        if (answer !== undefined) return answer;
       }
       const selected = versions === undefined ? segments : versions.select(incoming, segments);
       const target = resolve(routes.roots, selected);
@@ -226,10 +218,6 @@ export class Application {
         throw noController(routes, path, selected === segments ? undefined : selected[0]);
       const { route, positionals } = target;
       if (exchange !== undefined) exchange.route = route.path;
-      if (this.options.cors !== undefined && isPreflight(incoming)) {
-        const allow = allowedOn(routes, target, incoming.target).join(", ");
-        return preflightAnswer(incoming, allow, this.options.cors);
-      }
       const { method } = incoming;
       const entry = route.verbs.get(method) ?? (method === "HEAD" ? route.verbs.get("GET") : undefined);
       if (entry === undefined) return withoutVerb(routes, target, incoming, this.options);
@@ -244,11 +232,4 @@ export class Application {
       return unrouted(error, incoming, this.options);
     }
   }
-}
-
-/** `OPTIONS *` concerns the server as a whole (RFC 9110 section 9.3.7). */
-function anyAnswer(routes: Routes, { method }: Incoming): Answer {
-  const allow = [...routes.verbs].join(", ");
-  if (method === "OPTIONS") return emptyAnswer(204, ["allow", allow]);
-  throw new HttpError(400, 'the request target "*" is only valid for OPTIONS');
 }

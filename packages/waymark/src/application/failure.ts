@@ -11,6 +11,7 @@ import { type Concerned, hookAnswer } from "./error-hooks.ts";
 import { errorText, escapeControls } from "./log-text.ts";
 import { tooManySegments } from "./missing.ts";
 import type { ApplicationOptions } from "./options.ts";
+import { shownError } from "./shown-error.ts";
 
 /** The route that a request matched. */
 interface Place {
@@ -89,11 +90,7 @@ export function problem(error: unknown, incoming: Incoming, options: Application
   }
   // A failure is expected when the client has gone away.
   if (!incoming.gone) report(error, incoming, options);
-  if (options.debug !== true) return problemAnswer(new HttpError(500));
-  const shown = error instanceof Error ? error : new Error(`thrown: ${String(error)}`);
-  return problemAnswer(
-    new HttpError(500, `${shown.name}: ${shown.message}`, { stack: shown.stack?.split("\n") ?? [] }),
-  );
+  return problemAnswer(options.debug === true ? shownError(error) : new HttpError(500));
 }
 
 /** Logs an error that is not sent to the client. */

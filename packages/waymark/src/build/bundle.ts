@@ -99,6 +99,7 @@ export async function bundled(options: BundleOptions): Promise<Uint8Array> {
     code: new TextDecoder().decode(code),
     hasOptions: options.app !== undefined,
     isLinked: manifest !== undefined,
+    isFetch: target.isFetch,
   });
   const bytes = await run({ plugins: [ownModules({ ...own, nodeImports, unused })] });
   refuseNodeImports(nodeImports, options);

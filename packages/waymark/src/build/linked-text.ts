@@ -1,7 +1,7 @@
 import { relative } from "node:path";
 import type { FoundModule } from "../routing/discover.ts";
 import type { RouteClass, RouteModule } from "../routing/routes.ts";
-import { specifierOf, withoutPlace } from "./manifest-text.ts";
+import { NO_PLACE, specifierOf, withoutPlace } from "./manifest-text.ts";
 import { withoutDocumentation } from "./undocumented.ts";
 
 interface LinkOptions {
@@ -11,7 +11,8 @@ interface LinkOptions {
   readonly documented: boolean;
 }
 
-const HELPERS = `const linked = (controller, name, segment, signatures, members) => ({
+const HELPERS = `const location = ${JSON.stringify(NO_PLACE)};
+const linked = (controller, name, segment, signatures, members) => ({
   controller, name, segment, signatures, members,
   verbs: new Map(Object.keys(signatures).map((verb) => [verb, controller.prototype[verb]])),
 });
@@ -79,11 +80,15 @@ function classText(route: RouteClass, segment: string, controller: string, optio
       return [verb, options.documented ? placed : withoutDocumentation(placed)];
     }),
   );
+  const signaturesText = JSON.stringify(signatures).replaceAll(
+    `"location":${JSON.stringify(NO_PLACE)}`,
+    "location",
+  );
   const members = [...route.members].map(([own, member]) => {
     const name = member.name.slice(member.name.lastIndexOf(".") + 1);
     return classText(member, own, `${controller}[${quoted(name)}]`, options);
   });
-  return `linked(${controller}, ${quoted(route.name)}, ${quoted(segment)}, ${JSON.stringify(signatures)}, [${members}])`;
+  return `linked(${controller}, ${quoted(route.name)}, ${quoted(segment)}, ${signaturesText}, [${members}])`;
 }
 
 const quoted = (text: string): string => JSON.stringify(text);

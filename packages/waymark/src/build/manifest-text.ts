@@ -111,9 +111,11 @@ function classesOf({ classes, fallback }: RouteModule): Signatures {
   return signatures;
 }
 
+export const NO_PLACE = { file: "", line: 0, column: 0 } as const;
+
 /** Removes paths of the build machine. They are useless elsewhere and would make builds differ. */
 export function withoutPlace(signature: MethodSignature): MethodSignature {
-  const location = { file: "", line: 0, column: 0 };
+  const location = NO_PLACE;
   return {
     ...signature,
     location,

@@ -94,6 +94,7 @@ export function ownModules({ target, hasNode, manifest, nodeImports, unused }: O
       onLoad({ filter: /./, namespace: "waymark-unused" }, ({ path }) => ({
         contents: unused.get(path)!,
         loader: "js",
+        resolveDir: SOURCES,
       }));
     },
   };

@@ -17,14 +17,8 @@ export const REFUSE = "refuse();";
 
 const REFUSE_STREAM = `const [value] = arguments; if (Symbol.asyncIterator in value || (Symbol.iterator in value && "next" in value)) { ${REFUSE} }`;
 
-const COMPILE = "signature/convert/compile";
-const UPLOADS = ["file", "blob", "bytes"] as const;
+export const COMPILE = "signature/convert/compile";
 const REFINEMENTS = "signature/convert/refinements";
-
-function kindPart(file: string, names: readonly string[], ...kinds: readonly string[]): Part {
-  const to = `signature/convert/${file}`;
-  return { from: COMPILE, to, names, isUsed: (_, types) => kinds.some((kind) => types.kinds.has(kind)) };
-}
 
 function refinementPart(from: string, names: readonly string[]): Part {
   return { from, to: REFINEMENTS, names, isUsed: (_, { hasRefinements }) => hasRefinements };
@@ -126,6 +120,12 @@ export const PARTS: readonly Part[] = [
       options.onError !== undefined || routes.classes.some(({ hooks }) => hooks.onError),
   },
   {
+    from: "application/failure",
+    to: "application/shown-error",
+    names: ["shownError"],
+    isUsed: ({ options }) => options.debug !== undefined,
+  },
+  {
     from: "application/hooks",
     to: "application/after",
     names: ["afterwards"],
@@ -199,9 +199,33 @@ export const PARTS: readonly Part[] = [
   {
     from: "application/application",
     to: "http/cors",
-    names: ["addCors", "isPreflight", "preflightAnswer"],
+    names: ["addCors"],
     isUsed: ({ options }) => options.cors !== undefined,
   },
+  {
+    from: "application/application",
+    to: "application/preflight",
+    names: ["answerPreflight"],
+    isUsed: ({ options }) => options.cors !== undefined,
+  },
+  {
+    from: "application/application",
+    to: "application/stop-hooks",
+    names: ["runOnDrain", "runOnStop"],
+    isUsed: ({ options: { onDrain, onStop, use } }) =>
+      [onDrain, onStop, use].some((each) => each !== undefined),
+    instead: {
+      runOnStop: `if (arguments[0].onStop !== undefined || arguments[0].use !== undefined) { ${REFUSE} }`,
+    },
+  },
+  // A WHATWG request has a URL: its target is a path.
+  {
+    from: "application/application",
+    to: "application/asterisk",
+    names: ["asteriskAnswer"],
+    isUsed: ({ isFetch }) => !isFetch,
+  },
+  { from: "http/target", to: "http/authority", names: ["authorityOf"], isUsed: ({ isFetch }) => !isFetch },
   {
     from: "application/web-platform",
     to: "application/gather-table",
@@ -232,6 +256,13 @@ export const PARTS: readonly Part[] = [
   },
   {
     from: "routing/build-routes",
+    to: "routing/guard-for",
+    names: ["guardFor"],
+    isUsed: ({ routes }) => routes.classes.some(({ controller }) => controller.guard !== undefined),
+    instead: { guardFor: `if (arguments[0].controller.guard !== undefined) { ${REFUSE} }` },
+  },
+  {
+    from: "routing/build-routes",
     to: "signature/project/projection",
     names: ["compileProjection"],
     // An option that switches it off may depend on the environment.
@@ -239,6 +270,30 @@ export const PARTS: readonly Part[] = [
       options.projection === false ||
       routes.classes.some(({ verbs }) => [...verbs.values()].some(({ project }) => project !== undefined)),
     instead: { compileProjection: "return undefined;" },
+  },
+  {
+    from: "signature/bind/binder",
+    to: "signature/model/list-body",
+    names: ["listBodyParameter"],
+    isUsed: (_, { kinds }) => kinds.has("array") || kinds.has("tuple"),
+    instead: { listBodyParameter: "" },
+  },
+  {
+    from: "signature/bind/keywords",
+    to: "signature/convert/other-names",
+    names: ["otherNames"],
+    isUsed: (_, { hasOtherNames }) => hasOtherNames,
+    instead: { otherNames: "" },
+  },
+  {
+    from: "signature/bind/binder",
+    to: "signature/bind/rest",
+    names: ["bindRest", "compileRest"],
+    isUsed: ({ routes }) =>
+      routes.classes.some(({ verbs }) =>
+        [...verbs.values()].some(({ binder }) => binder.maximum === Number.POSITIVE_INFINITY),
+      ),
+    instead: { compileRest: "" },
   },
   {
     from: "signature/bind/binder",
@@ -271,11 +326,6 @@ export const PARTS: readonly Part[] = [
     names: ["collectKeywords"],
     isUsed: ({ code }) => code.includes("keywords"),
   },
-  kindPart("shared-union", ["sharedUnion"], "union"),
-  kindPart("lists", ["arrayConverter", "tupleConverter"], "array", "tuple"),
-  kindPart("objects", ["objectConverter"], "object"),
-  kindPart("references", ["referenceConverter"], "reference"),
-  kindPart("temporal", ["temporalConverter"], "temporal"),
   {
     from: "signature/bind/keywords",
     to: "signature/bind/keyword-unions",
@@ -288,15 +338,6 @@ export const PARTS: readonly Part[] = [
     names: ["findDiscriminator"],
     isUsed: (_, { kinds }) => kinds.has("union"),
   },
-  kindPart("literals", ["literalConverter"], "literal"),
-  kindPart("numbers", ["numberConverter"], "number"),
-  kindPart("bigints", ["bigintConverter"], "bigint"),
-  kindPart("booleans", ["booleanConverter"], "boolean"),
-  kindPart("texts", ["stringConverter", "untypedConverter"], "string", "untyped"),
-  kindPart("dates", ["dateConverter", "formattedDateConverter"], "date"),
-  kindPart("urls", ["urlConverter"], "url"),
-  kindPart("uploads", ["blobConverter", "bytesConverter", "fileConverter"], ...UPLOADS),
-  kindPart("raw", ["NON_NULL", "RAW"], "unknown", "nonNull", "unreadable", "stream", "response", "problem"),
   {
     from: "signature/bind/binder",
     to: "signature/convert/raw",
@@ -310,7 +351,6 @@ export const PARTS: readonly Part[] = [
     isUsed: (_, { kinds }) => kinds.has("union") || kinds.has("reference"),
     instead: { Outcomes: "this.clear = () => {};" },
   },
-  kindPart("constants", ["absentConverter", "nullConverter"], "null", "undefined", "never"),
   {
     from: COMPILE,
     to: "signature/convert/checked",
@@ -318,7 +358,7 @@ export const PARTS: readonly Part[] = [
     isUsed: (_, { hasRefinements }) => hasRefinements,
   },
   refinementPart("signature/convert/lists", ["listCheck"]),
-  refinementPart("signature/convert/objects", ["stringCheck"]),
+  refinementPart("signature/convert/other-names", ["stringCheck"]),
   {
     from: "signature/convert/dates",
     to: "signature/convert/formats",

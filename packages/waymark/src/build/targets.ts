@@ -10,6 +10,8 @@ export interface Target {
   readonly core: "index" | "web";
   /** The rest of the entry module. It has `application`, which starts from its manifest. */
   readonly entry: string;
+  /** Whether every request is a WHATWG `Request`. */
+  readonly isFetch: boolean;
   /** Whether the runtime has the modules of Node. A worker has them with `--node-compat` only. */
   readonly hasNode: boolean;
   /** Modules that the runtime itself provides, besides those of Node. */
@@ -34,6 +36,7 @@ export const TARGETS: Readonly<Record<TargetName, Target>> = {
     out: "dist/server.mjs",
     core: "index",
     entry: `${server("server", "startServer")}await main(({ hostname, port }) => startServer(application, { host: hostname, port }));\n`,
+    isFetch: false,
     hasNode: true,
     provided: undefined,
     limit: undefined,
@@ -43,6 +46,7 @@ export const TARGETS: Readonly<Record<TargetName, Target>> = {
     out: "dist/server.mjs",
     core: "web",
     entry: `${server("bun", "serve")}await main((address) => serve(application, address));\n`,
+    isFetch: true,
     hasNode: true,
     provided: /^bun(?::|$)/,
     limit: undefined,
@@ -52,6 +56,7 @@ export const TARGETS: Readonly<Record<TargetName, Target>> = {
     out: "dist/server.mjs",
     core: "web",
     entry: `${server("deno", "serve")}await main((address) => serve(application, address));\n`,
+    isFetch: true,
     hasNode: true,
     provided: /^(?:npm|jsr|https):/,
     limit: undefined,
@@ -61,6 +66,7 @@ export const TARGETS: Readonly<Record<TargetName, Target>> = {
     out: "dist/worker.mjs",
     core: "web",
     entry: 'import { worker } from "@tollway/waymark/worker";\nexport default worker(application);\n',
+    isFetch: true,
     hasNode: false,
     provided: /^(?:cloudflare|workerd):/,
     limit: { bytes: 10 * MiB, name: "a Cloudflare worker" },
@@ -76,6 +82,7 @@ export const TARGETS: Readonly<Record<TargetName, Target>> = {
     out: "dist/index.mjs",
     core: "web",
     entry: 'import { lambda } from "@tollway/waymark/lambda";\nexport const handler = lambda(application);\n',
+    isFetch: false,
     hasNode: true,
     provided: undefined,
     limit: { bytes: 50 * MiB, name: "a Lambda function" },
@@ -86,6 +93,7 @@ export const TARGETS: Readonly<Record<TargetName, Target>> = {
     core: "web",
     entry:
       'import { streamingLambda } from "@tollway/waymark/lambda";\nexport const handler = streamingLambda(application);\n',
+    isFetch: false,
     hasNode: true,
     provided: undefined,
     limit: { bytes: 50 * MiB, name: "a Lambda function" },

@@ -10,6 +10,8 @@ export interface Usage {
   readonly hasOptions: boolean;
   /** True if the manifest has the classes themselves: see `linkedText`. */
   readonly isLinked: boolean;
+  /** True if every request is a WHATWG `Request`. */
+  readonly isFetch: boolean;
   /** The source of the application in the bundle without Waymark, for the names that it contains. */
   readonly code: string;
 }
@@ -18,6 +20,8 @@ export interface Usage {
 export interface Types {
   readonly kinds: ReadonlySet<string>;
   readonly hasRefinements: boolean;
+  /** Whether an object type accepts names that it does not declare. */
+  readonly hasOtherNames: boolean;
   /** Whether a method may return a stream, a file or a `Response`. */
   readonly returnsStreams: boolean;
 }
@@ -25,20 +29,28 @@ export interface Types {
 export function typesOf({ routes }: Usage): Types {
   const kinds = new Set<string>();
   let hasRefinements = false;
+  let hasOtherNames = false;
   let returnsStreams = false;
   const visit = (value: unknown): void => {
     if (typeof value !== "object" || value === null) return;
     if ("kind" in value && typeof value.kind === "string") kinds.add(value.kind);
     if ("refinements" in value && value.refinements !== undefined) hasRefinements = true;
+    if ("index" in value || "patterns" in value) hasOtherNames = true;
     for (const inner of Object.values(value)) visit(inner);
   };
-  for (const { verbs } of routes.classes)
+  for (const { verbs, controller } of routes.classes) {
+    // A schema takes any value, under any name.
+    if (controller.schema !== undefined) {
+      kinds.add("unknown");
+      hasOtherNames = true;
+    }
     for (const { signature } of verbs.values()) {
       visit(signature.definitions);
       for (const { type, role } of signature.parameters) visit(role === "keywords" ? membersOf(type) : type);
       if (signature.returns === undefined || !isData(signature.returns)) returnsStreams = true;
     }
-  return { kinds, hasRefinements, returnsStreams };
+  }
+  return { kinds, hasRefinements, hasOtherNames, returnsStreams };
 }
 
 /** True for a type whose values are never streams, files or `Response`s. */

@@ -159,6 +159,8 @@ export interface Guard {
   readonly securityScheme?: SecurityScheme;
   /** Whether a request without credentials may continue. */
   readonly isOptional?: boolean;
+  /** The statuses of its refusals, for the OpenAPI document. Default: 401 if it asks for credentials. */
+  readonly statuses?: readonly number[];
 }
 
 /** One guard for all verbs of a class, or one for each of them. */

@@ -144,11 +144,7 @@ export function problemAnswer(error: HttpError): Answer {
     );
   } catch {
     // A member that JSON cannot represent must not turn a 4xx into a 500.
-    text = JSON.stringify({
-      type: "about:blank",
-      title: reasonOf(error.status) ?? "Error",
-      status: error.status,
-    });
+    text = JSON.stringify(problemDetails(new HttpError(error.status)));
   }
   const headers = ["content-type", "application/problem+json", "content-length", String(byteLength(text))];
   for (const [name, value] of Object.entries(error.options.headers ?? {})) {

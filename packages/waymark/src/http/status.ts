@@ -40,8 +40,8 @@ export const REASONS: Readonly<Record<number, string>> = {
   511: "Network Authentication Required",
 };
 
-/** The statuses with which Waymark itself answers. The application and the kit add their own. */
-export const OWN_STATUSES = [400, 404, 405, 406, 408, 413, 415, 431, 500, 501, 503, 505] as const;
+/** The statuses of the errors that the core throws without a title. The application and the kit add their own. */
+export const OWN_STATUSES = [400, 404, 405, 406, 413, 415, 500, 501, 503] as const;
 
 export function reasonOf(status: number): string | undefined {
   return REASONS[status];

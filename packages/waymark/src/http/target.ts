@@ -1,5 +1,4 @@
-import { isHost } from "./check-host.ts";
-import { HttpError } from "./http-error.ts";
+import { authorityOf } from "./authority.ts";
 
 /** The parts of a request-target. */
 export interface CutTarget {
@@ -18,13 +17,4 @@ export function cutTarget(target: string): CutTarget {
   const mark = target.indexOf("?", from);
   if (mark === -1) return { authority, path: from === 0 ? target : target.slice(from), query: "" };
   return { authority, path: target.slice(from, mark), query: target.slice(mark + 1) };
-}
-
-function authorityOf(target: string): string {
-  const found = /^[a-z][a-z0-9+.-]*:\/\/([^/?#]*)/i.exec(target);
-  if (found === null) throw new HttpError(400, "the request target is neither a path nor a URL");
-  const authority = found[1]!;
-  if (!isHost(authority))
-    throw new HttpError(400, `"${authority.slice(0, 100)}" in the request target does not name a host`);
-  return authority;
 }

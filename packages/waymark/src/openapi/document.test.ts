@@ -635,7 +635,12 @@ test("OpenAPI 3.2 also has QUERY, other verbs, and the items of streams", async 
     "text/event-stream": {
       itemSchema: {
         type: "object",
-        properties: { data: { type: "string", contentMediaType: "application/json", contentSchema: item } },
+        properties: {
+          event: { type: "string", default: "message" },
+          id: { type: "string" },
+          retry: { type: "integer", minimum: 0 },
+          data: { type: "string", contentMediaType: "application/json", contentSchema: item },
+        },
         required: ["data"],
       },
     },
@@ -713,6 +718,38 @@ test("guards become security schemes", async () => {
     "session",
     "session2",
   ]);
+});
+
+test("the document has the refusals of guards", async () => {
+  const users: DocumentedGuard = { securityScheme: { type: "http", scheme: "bearer" } };
+  const text = `import type { Problem } from "@tollway/waymark";
+    class X { GET(): Problem<401, { hint: string }> | string {} PUT(): string {} }`;
+  const documented = classOf("/x", text);
+  const guardedBy = async (guard: DocumentedGuard | undefined, verb: "get" | "put") => {
+    const verbs = new Map([...documented.verbs].map(([name, { signature }]) => [name, { signature, guard }]));
+    const { paths } = await documentOf([{ ...documented, verbs }]);
+    return paths["/x"]![verb]!.responses;
+  };
+  const common = { $ref: "#/components/schemas/ProblemDetails" };
+  const refusal = (description: string, schema: unknown) => ({
+    description,
+    content: { "application/problem+json": { schema } },
+  });
+  const unguarded = ["200", "4XX", "5XX"];
+  assert.deepEqual(Object.keys(await guardedBy(undefined, "put")), unguarded);
+  assert.deepEqual(Object.keys(await guardedBy({}, "put")), unguarded);
+  assert.deepEqual((await guardedBy(users, "put"))[401], refusal("Unauthorized", common));
+  assert.deepEqual(
+    (await guardedBy({ ...users, isOptional: true }, "put"))[401],
+    refusal("Unauthorized", common),
+  );
+  const admins = await guardedBy({ ...users, statuses: [401, 403] }, "put");
+  assert.deepEqual(Object.keys(admins), ["200", "401", "403", "4XX", "5XX"]);
+  assert.deepEqual(admins[403], refusal("Forbidden", common));
+  const { anyOf } = ((await guardedBy(users, "get"))[401] as OpenApiResponse).content![
+    "application/problem+json"
+  ]!.schema as { anyOf: unknown[] };
+  assert.deepEqual([anyOf[0], anyOf.length], [common, 2]);
 });
 
 test("the arguments of a class that reads bodies itself are in path and query", async () => {

@@ -19,7 +19,7 @@ import {
   valueBody,
 } from "./operation-inputs.ts";
 import { PROBLEM_DETAILS, PROBLEM_RESPONSE, responsesOf } from "./responses.ts";
-import { type DocumentedGuard, SecuritySchemes } from "./security.ts";
+import { type DocumentedGuard, refusalsOf, SecuritySchemes } from "./security.ts";
 import { standardJsonSchema } from "./standard-json-schema.ts";
 import { type DocumentedVersions, withVersions } from "./versions.ts";
 
@@ -79,7 +79,8 @@ export function openApiDocument(routes: DocumentedRoutes, options: DocumentOptio
     for (const [verb, { signature, guard }] of route.verbs) {
       if (!METHODS.has(verb) && spec !== "3.2") continue;
       const common = security.of(guard);
-      addMethod(paths, route, verb, signature, { components, unknownKeywords, spec, common });
+      const refusals = refusalsOf(guard);
+      addMethod(paths, route, verb, signature, { components, unknownKeywords, spec, common, refusals });
     }
   }
   return {
@@ -140,6 +141,8 @@ interface MethodContext {
   readonly spec: Spec;
   /** Parts of all operations of the method. */
   readonly common: Pick<Operation, "security">;
+  /** The statuses of the refusals of its guard. */
+  readonly refusals: readonly number[];
 }
 
 function addMethod(
@@ -147,7 +150,7 @@ function addMethod(
   route: DocumentedClass,
   verb: string,
   signature: MethodSignature,
-  { components, unknownKeywords, spec, common }: MethodContext,
+  { components, unknownKeywords, spec, common, refusals }: MethodContext,
 ): void {
   const { schema } = route.controller ?? {};
   const closesObjects = (route.controller?.unknownKeywords ?? unknownKeywords) === "reject";
@@ -175,7 +178,7 @@ function addMethod(
       ...(parameters.length > 0 && { parameters }),
       ...(body && { requestBody: body }),
       ...common,
-      responses: responsesOf(signature, components.context(signature, false), spec),
+      responses: responsesOf(signature, components.context(signature, false), spec, refusals),
     }));
   }
 }

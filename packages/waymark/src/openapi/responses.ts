@@ -30,18 +30,24 @@ export const PROBLEM_DETAILS: JsonSchema = {
   required: ["type", "title", "status"],
 };
 
+const COMMON: JsonSchema = { $ref: "#/components/schemas/ProblemDetails" };
+
 export const PROBLEM_RESPONSE: OpenApiResponse = {
   description: "An error, as problem details",
-  content: { "application/problem+json": { schema: { $ref: "#/components/schemas/ProblemDetails" } } },
+  content: { "application/problem+json": { schema: COMMON } },
 };
 
 const PROBLEM_REFERENCE = { $ref: "#/components/responses/Problem" } as const;
 
-/** The responses of a method by status, from its declared return type and the statuses that it sets. */
+/**
+ * The responses of a method by status, from its declared return type, the statuses that it sets, and those of its guard's
+ * refusals.
+ */
 export function responsesOf(
   { returns, statuses = ["default"] }: Pick<MethodSignature, "returns" | "statuses">,
   schemas: SchemaContext,
   spec: Spec = "3.1",
+  refusals: readonly number[] = [],
 ): { readonly [status: string]: OpenApiResponse | Reference } {
   const context: ResponseContext = { ...schemas, spec };
   const responses: Record<string, OpenApiResponse> = {};
@@ -51,18 +57,19 @@ export function responsesOf(
   }
   return {
     ...responses,
-    ...problemsOf(returns, context),
+    ...problemsOf(returns, refusals, context),
     "4XX": PROBLEM_REFERENCE,
     "5XX": PROBLEM_REFERENCE,
   };
 }
 
-/** The problems that the method returns, by status. */
+/** The problems that the method and its guard return, by status. */
 function problemsOf(
   returns: TypeNode | undefined,
+  refusals: readonly number[],
   context: SchemaContext,
 ): { readonly [status: string]: OpenApiResponse } {
-  const schemas = new Map<number, JsonSchema[]>();
+  const schemas = new Map<number, JsonSchema[]>(refusals.map((status) => [status, [COMMON]]));
   for (const member of returns ? membersOf(returns) : []) {
     if (member.kind !== "problem" || member.status === undefined) continue;
     const own = schemas.get(member.status) ?? [];
@@ -81,8 +88,7 @@ function problemsOf(
 }
 
 function problemSchema({ members }: ProblemNode, context: SchemaContext): JsonSchema {
-  const common = { $ref: "#/components/schemas/ProblemDetails" };
-  return members === undefined ? common : { allOf: [common, schemaOf(members, context)] };
+  return members === undefined ? COMMON : { allOf: [COMMON, schemaOf(members, context)] };
 }
 
 interface ResponseContext extends SchemaContext {
@@ -136,6 +142,16 @@ function contentOf(
   return content;
 }
 
+/**
+ * The fields of an event besides its data. Any stream may yield a `ServerSentEvent`. A reader sees no event without data
+ * (HTML, section 9.2.6).
+ */
+const EVENT_FIELDS = {
+  event: { type: "string", default: "message" },
+  id: { type: "string" },
+  retry: { type: "integer", minimum: 0 },
+} as const;
+
 /** The items of a stream. OpenAPI 3.1 has no field for them, and its readers take `schema` for it. */
 function itemsOf(items: TypeNode, mediaType: string, context: ResponseContext): MediaType {
   if (isRaw(items)) return {};
@@ -143,7 +159,7 @@ function itemsOf(items: TypeNode, mediaType: string, context: ResponseContext): 
   if (context.spec === "3.1") return { schema };
   if (mediaType !== "text/event-stream") return { itemSchema: schema };
   const data = { type: "string", contentMediaType: "application/json", contentSchema: schema };
-  return { itemSchema: { type: "object", properties: { data }, required: ["data"] } };
+  return { itemSchema: { type: "object", properties: { ...EVENT_FIELDS, data }, required: ["data"] } };
 }
 
 /** The media types of a result that is not sent as JSON. */

@@ -6,6 +6,12 @@ type SecurityScheme = Readonly<Record<string, string>>;
 export interface DocumentedGuard {
   readonly securityScheme?: SecurityScheme;
   readonly isOptional?: boolean;
+  readonly statuses?: readonly number[];
+}
+
+/** The statuses of a guard's refusals. A guard without credentials to ask for only has those that it names. */
+export function refusalsOf({ securityScheme, statuses }: DocumentedGuard = {}): readonly number[] {
+  return statuses ?? (securityScheme === undefined ? [] : [401]);
 }
 
 /** The security schemes of the document, from the guards of its operations. */

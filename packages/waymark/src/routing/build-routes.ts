@@ -1,5 +1,4 @@
-import { type ControllerClass, type Guard, isControllerBase } from "../controller/controller.ts";
-import { guardOf } from "../controller/guard.ts";
+import { type ControllerClass, isControllerBase } from "../controller/controller.ts";
 import type { BodyRules } from "../http/body-kind.ts";
 import type { CallSettings } from "../http/call.ts";
 import { type BinderOptions, compileBinder } from "../signature/bind/binder.ts";
@@ -8,6 +7,7 @@ import type { MethodSignature } from "../signature/model/signature.ts";
 import { compileProjection } from "../signature/project/projection.ts";
 import { checkSchema, claim, hide } from "./check-routes.ts";
 import type { FoundClass } from "./classes.ts";
+import { guardFor } from "./guard-for.ts";
 import type { RouteClass, RouteModule, Routes, RouteVerb } from "./routes.ts";
 import { StartError } from "./start-error.ts";
 
@@ -108,17 +108,6 @@ function binderOptions(controller: ControllerClass, defaults: RouteDefaults): Bi
       `unknownKeywords is "reject" or "ignore", not ${String(unknownKeywords)}`,
     );
   return { unknownKeywords };
-}
-
-/** A verb that the guards do not name is an error, not a public verb. */
-function guardFor({ controller, name }: FoundClass, verb: string, module: string): Guard | undefined {
-  const guard = guardOf(controller.guard, verb);
-  if (guard === null)
-    throw new StartError(
-      "INVALID_OPTION",
-      `${module}: class ${name}: static guard must name ${verb}, with a guard or "public"`,
-    );
-  return guard;
 }
 
 function bodyRules(controller: ControllerClass, defaults: BodyRules): BodyRules {

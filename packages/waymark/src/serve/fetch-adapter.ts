@@ -56,6 +56,11 @@ class FetchIncoming implements Incoming {
   }
 
   get signal(): AbortSignal {
+    return this.abort.signal;
+  }
+
+  /** Aborts the signal. Deno and workers cancel the body of an answer when its client leaves. */
+  get abort(): AbortController {
     if (this.#abort === undefined) {
       const own = new AbortController();
       const client = this.#client;
@@ -63,17 +68,11 @@ class FetchIncoming implements Incoming {
       else client.addEventListener("abort", () => own.abort(client.reason), { once: true });
       this.#abort = own;
     }
-    return this.#abort.signal;
+    return this.#abort;
   }
 
   get gone(): boolean {
     return this.#client.aborted;
-  }
-
-  /** Aborts the signal. Deno and workers cancel the body of an answer when its client leaves. */
-  leave(): void {
-    void this.signal;
-    this.#abort!.abort(new DOMException("the client has left", "AbortError"));
   }
 
   get #client(): AbortSignal {

@@ -5,7 +5,7 @@ interface Client {
   /** Aborts when the client goes away. */
   readonly signal: AbortSignal;
   /** Aborts the signal. */
-  leave(): void;
+  readonly abort: AbortController;
 }
 
 interface SentStream {
@@ -81,7 +81,7 @@ function unsized(
     async cancel() {
       signal.removeEventListener("abort", left);
       // A source that waits for the signal ends, and a pending `pull` finds that nobody reads.
-      client.leave();
+      client.abort.abort(new DOMException("the client has left", "AbortError"));
       await endStream(body);
     },
   });

@@ -436,14 +436,6 @@ suite("the questions of an application before it binds", () => {
       assert.deepEqual([binder.minimum, binder.maximum, binder.readsBody], [minimum, maximum, readsBody]);
     });
   }
-  test("the name of each parameter that a segment fills", () => {
-    const binder = binderOf("GET(id: number, { a }: { a?: 1 }, ...path: string[])");
-    assert.deepEqual(
-      [0, 1, 2].map((index) => binder.parameterName(index)),
-      ["id", "path", "path"],
-    );
-    assert.equal(binderOf("GET()").parameterName(0), undefined);
-  });
   test("the first parameter without a possible argument", () => {
     const binder = binderOf("GET(id: number, name: string, note?: string)");
     assert.equal(binder.missing(2, "", false), undefined);

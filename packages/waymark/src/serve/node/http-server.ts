@@ -195,7 +195,9 @@ function refuseBroken(error: NodeJS.ErrnoException, socket: Socket): void {
     return;
   }
   const status = STATUS_OF_FAULT[error.code ?? ""] ?? 400;
-  const { headers, body } = problemAnswer(new HttpError(status, detailOf(status)));
+  const { headers, body } = problemAnswer(
+    new HttpError(status, detailOf(status), { title: REASONS[status]! }),
+  );
   const lines = [`HTTP/1.1 ${status} ${REASONS[status]}`];
   for (let at = 0; at < headers.length; at += 2) lines.push(`${headers[at]}: ${headers[at + 1]}`);
   socket.end(`${lines.join("\r\n")}\r\nconnection: close\r\n\r\n${body as string}`);

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Answer, discard, isStream } from "../../http/answer.ts";
 import { checkHost } from "../../http/check-host.ts";
 import { HttpError, problemAnswer } from "../../http/http-error.ts";
+import { REASONS } from "../../http/status.ts";
 import type { RequestHandler } from "../handler.ts";
 import { sendThenDrain } from "./linger.ts";
 import { NodeIncoming } from "./node-incoming.ts";
@@ -109,7 +110,9 @@ export function refuseVersion(request: IncomingMessage, response: ServerResponse
   const error =
     httpVersionMajor === 0
       ? new HttpError(400, "the request line has no HTTP version: it must end in HTTP/1.1")
-      : new HttpError(505, `this server speaks HTTP/1.1, not HTTP/${request.httpVersion}`);
+      : new HttpError(505, `this server speaks HTTP/1.1, not HTTP/${request.httpVersion}`, {
+          title: REASONS[505]!,
+        });
   refuse(response, error);
   return true;
 }

@@ -12,6 +12,7 @@ import { type BindFault, BindFaults } from "./bind-faults.ts";
 import { GivenArguments, ORIGIN, originPlace } from "./given.ts";
 import { convertGiven, type KeywordObject, type MissingPlace, takeNotes } from "./keyword-object.ts";
 import { compileKeywords, makeKeywords } from "./keywords.ts";
+import { bindRest, type CompiledRest, compileRest } from "./rest.ts";
 import { anyKeywords, assignSchemaRoles, compileSchemas, type SchemaRunner } from "./schema-runner.ts";
 import type { SchemaTable } from "./standard-schema.ts";
 
@@ -27,8 +28,6 @@ export interface Binder {
   readonly maximum: number;
   /** False for a method without parameters, which accepts any body unread. */
   readonly readsBody: boolean;
-  /** The name of the parameter that the n-th segment (from 0) fills. */
-  parameterName(index: number): string | undefined;
   /**
    * The first required parameter that neither the segments nor the query fill. Undefined if a body follows
    * (`bodyComes`), because it may fill the parameter. Such a parameter is a 404 that requires no reading of the body.
@@ -73,9 +72,7 @@ class CompiledBinder implements Binder {
   readonly readsBody: boolean;
   readonly #argumentCount: number;
   readonly #positionals: readonly CompiledPositional[];
-  readonly #rest:
-    | { readonly name: string; readonly argument: number; readonly converter: Converter }
-    | undefined;
+  readonly #rest: CompiledRest | undefined;
   readonly #keywords:
     | { readonly argument: number; readonly optional: boolean; readonly object: KeywordObject }
     | undefined;
@@ -123,18 +120,10 @@ class CompiledBinder implements Binder {
       const object = compileKeywords(shapes, slots, context, schemaFor);
       this.#keywords = { argument: keywords, optional: signature.parameters[keywords]!.optional, object };
     }
-    const rest = signature.parameters.findIndex((parameter) => parameter.role === "rest");
-    if (rest >= 0) {
-      const { name, type } = signature.parameters[rest]!;
-      this.#rest = { name, argument: rest, converter: converterOf(name, type) };
-    }
+    this.#rest = compileRest(signature.parameters, positionals.length, converterOf);
     this.#given = new GivenArguments(slots, listBodyParameter(signature)?.name);
     this.minimum = positionals.findLastIndex((positional) => positional.required) + 1;
-    this.maximum = rest < 0 ? positionals.length : Number.POSITIVE_INFINITY;
-  }
-
-  parameterName(index: number): string | undefined {
-    return this.#positionals[index]?.name ?? this.#rest?.name;
+    this.maximum = this.#rest ? Number.POSITIVE_INFINITY : positionals.length;
   }
 
   missing(segmentCount: number, query: string, bodyComes: boolean): string | undefined {
@@ -173,7 +162,7 @@ class CompiledBinder implements Binder {
     for (let at = 0; at < values.length; at++) values[at] = undefined;
     const place = this.#queryVerb && !body ? "query" : "body";
     const missing = this.#bindPositionals(segments, values, faults);
-    if (this.#rest) this.#bindRest(this.#rest, segments, values, faults);
+    if (this.#rest) bindRest(this.#rest, segments, values, this.#notes, faults);
     this.#bindKeywords(place, values, faults);
     const status = missing ? 404 : 400;
     const pending = this.#schemas?.run(values, given, segments.length, place, faults);
@@ -207,22 +196,6 @@ class CompiledBinder implements Binder {
       }
     }
     return missing;
-  }
-
-  #bindRest(
-    rest: { readonly name: string; readonly argument: number; readonly converter: Converter },
-    segments: readonly string[],
-    values: unknown[],
-    faults: BindFault[],
-  ): void {
-    values.length = this.#argumentCount - 1;
-    for (let index = this.#positionals.length; index < segments.length; index++) {
-      const value = rest.converter.fromText(segments[index]!, this.#notes);
-      if (value === INVALID) {
-        takeNotes(this.#notes, "path", `${rest.name}[${index - this.#positionals.length}]`, faults);
-      }
-      values.push(value);
-    }
   }
 
   #bindKeywords(place: MissingPlace, values: unknown[], faults: BindFault[]): void {

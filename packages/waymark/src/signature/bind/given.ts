@@ -84,23 +84,6 @@ export class GivenArguments implements FieldSink {
     return undefined;
   }
 
-  /** The source of an argument. Undefined if it is absent. */
-  place(name: string): "query" | "body" | undefined {
-    const slot = this.#slots.get(name);
-    const origin = slot === undefined ? this.extras?.get(name)?.origin : this.origins[slot];
-    return origin ? originPlace(origin) : undefined;
-  }
-
-  /** The source of each argument, as a copy that outlives the request. */
-  places(): Map<string, "query" | "body"> {
-    const places = new Map<string, "query" | "body">();
-    for (const name of [...this.#slots.keys(), ...(this.extras?.keys() ?? [])]) {
-      const place = this.place(name);
-      if (place) places.set(name, place);
-    }
-    return places;
-  }
-
   #add(name: string, value: unknown, origin: Origin): void {
     this.total++;
     // Clients usually keep the signature's order. The comparison costs 2 ns, a map lookup 25, because it

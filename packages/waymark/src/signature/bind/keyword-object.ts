@@ -1,5 +1,5 @@
 import { type Converter, INVALID, type Note, shortened, shortenedPath } from "../convert/converter.ts";
-import type { OtherNames } from "../convert/objects.ts";
+import type { OtherNames } from "../convert/other-names.ts";
 import type { Discriminator } from "../convert/unions.ts";
 import { didYouMean } from "../model/nearest-name.ts";
 import type { BindFault } from "./bind-faults.ts";

@@ -1,6 +1,6 @@
 import type { CompileContext } from "../convert/compile-context.ts";
 import type { Converter } from "../convert/converter.ts";
-import { otherNames } from "../convert/objects.ts";
+import { otherNames } from "../convert/other-names.ts";
 import { findDiscriminator } from "../convert/unions.ts";
 import type { ObjectNode } from "../model/signature.ts";
 import type { BindFault } from "./bind-faults.ts";

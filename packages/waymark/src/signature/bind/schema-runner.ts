@@ -3,7 +3,7 @@ import { keywordNames, keywordShapes } from "../model/keyword-shapes.ts";
 import { type MethodSignature, type ObjectNode, PATTERN_NAME, type Parameter } from "../model/signature.ts";
 import { SignatureError } from "../model/signature-error.ts";
 import type { BindFault } from "./bind-faults.ts";
-import type { GivenArguments } from "./given.ts";
+import { type GivenArguments, originPlace } from "./given.ts";
 import type { MissingPlace } from "./keyword-object.ts";
 import type { SchemaIssue, SchemaResult, SchemaTable, StandardSchema } from "./standard-schema.ts";
 
@@ -150,12 +150,12 @@ export class SchemaRunner {
   ): Promise<unknown> | undefined {
     const pending: Promise<void>[] = [];
     // An asynchronous schema finishes when `given` already holds the next request's arguments.
-    const places = this.whole ? given.places() : undefined;
+    const places = this.whole ? placesOf(given) : undefined;
     for (const step of this.#steps) {
       const target = targetOf(step, values);
       if (!target) continue;
       const fromPath = step.kind === "rest" || (step.kind === "positional" && step.index < segmentCount);
-      const place = fromPath ? "path" : (given.place(step.name) ?? missingPlace);
+      const place = fromPath ? "path" : (placeOf(given, step.name) ?? missingPlace);
       const report = (issue: SchemaIssue): void => {
         // Not `map`: arktype's path is a subclass of Array whose constructor takes the elements, so a length
         // of 0 would become an element.
@@ -230,4 +230,20 @@ function targetOf(step: Step, values: unknown[]): Target | undefined {
 
 function steps(path: readonly PropertyKey[]): string {
   return path.map((key) => (typeof key === "number" ? `[${key}]` : propertyStep(String(key)))).join("");
+}
+
+/** The source of an argument. Undefined if it is absent. */
+function placeOf({ names, origins, extras }: GivenArguments, name: string): MissingPlace | undefined {
+  const origin = origins[names.indexOf(name)] ?? extras?.get(name)?.origin;
+  return origin ? originPlace(origin) : undefined;
+}
+
+/** The source of each argument, as a copy that outlives the request. */
+function placesOf(given: GivenArguments): Map<string, MissingPlace> {
+  const places = new Map<string, MissingPlace>();
+  for (const name of [...given.names, ...(given.extras?.keys() ?? [])]) {
+    const place = placeOf(given, name);
+    if (place) places.set(name, place);
+  }
+  return places;
 }

@@ -1,11 +1,11 @@
-import type { Refinements, ScalarNode } from "../model/signature.ts";
+import type { Refinements, TypeNode } from "../model/signature.ts";
 import { type Converter, INVALID, reject } from "./converter.ts";
 import { type Check, numberCheck, stringCheck } from "./refinements.ts";
 
 /** A converter that also checks the refinements of its type. */
 export function checkedConverter(
   plain: Converter,
-  kind: ScalarNode["kind"],
+  kind: TypeNode["kind"],
   refinements: Refinements,
 ): Converter {
   const check = scalarCheck(kind, refinements);
@@ -24,7 +24,7 @@ export function checkedConverter(
   };
 }
 
-function scalarCheck(kind: ScalarNode["kind"], refinements: Refinements): Check | undefined {
+function scalarCheck(kind: TypeNode["kind"], refinements: Refinements): Check | undefined {
   if (kind === "string") return stringCheck(refinements);
   return kind === "number" || kind === "bigint" ? numberCheck(refinements) : undefined;
 }

@@ -15,17 +15,8 @@ export class JsonNumbers {
     this.#integers = undefined;
   }
 
-  /** Converts a document within the current one: a text that contains JSON. */
-  within<Result>(source: string, convert: () => Result): Result {
-    const outer = this.#source;
-    const integers = this.#integers;
-    this.source = source;
-    try {
-      return convert();
-    } finally {
-      this.#source = outer;
-      this.#integers = integers;
-    }
+  get source(): string | Uint8Array | undefined {
+    return this.#source;
   }
 
   /** Whether the document writes a double beyond 2^53 as an integer, without fraction and exponent. */

@@ -31,7 +31,13 @@ export function convertJsonText(
     const place = `at line ${line}, column ${column} of the JSON text`;
     return reject(notes, `has the member ${JSON.stringify(shortened(name))} twice${owner}, ${place}`, true);
   }
-  return numbers.within(text, () => convert(value));
+  const outer = numbers.source;
+  numbers.source = text;
+  try {
+    return convert(value);
+  } finally {
+    numbers.source = outer;
+  }
 }
 
 function isSound(value: unknown): boolean {

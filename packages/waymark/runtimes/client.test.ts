@@ -57,7 +57,7 @@ for (const runtime of ["node", "bun", "deno"] as const)
   });
 
 test("workerd", async () => {
-  const worker = await serveWorker(await bundled("client-worker"), { hasNode: true });
+  const worker = await serveWorker(await bundled("client-worker"));
   const answer = await fetch(`${worker.url}/?url=${encodeURIComponent(url)}`);
   assert.equal(answer.status, 200, worker.printed());
   check((await answer.json()) as Checked[]);

@@ -43,8 +43,9 @@ export async function testExample(example: Example): Promise<void> {
     "bun, bundle": async () => serveFile("bun", await bundle("bun"), environment()),
     "deno, source": () => serveFile("deno", writeServer(folder, "deno"), environment()),
     "deno, bundle": async () => serveFile("deno", await bundle("deno"), environment()),
-    // Without the modules of Node.
     "workerd, bundle": async () => serveWorker(await bundle("worker"), { bindings: settings }),
+    "workerd, bundle, oldest date": async () =>
+      serveWorker(await bundle("worker"), { bindings: settings, date: "oldest" }),
     // All environments of a function share the database.
     ...Object.fromEntries(
       lambda.map((target) => [

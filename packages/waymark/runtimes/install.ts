@@ -11,6 +11,11 @@ const RELEASES = {
   ric: { name: "aws-lambda-ric", version: "4.0.2", file: "index.mjs" },
 } as const;
 
+const [, year, month, day] = /^1\.(\d{4})(\d\d)(\d\d)\./.exec(RELEASES.workerd.version)!;
+
+/** The compatibility dates of the suite: the oldest that the manual promises, and the newest that this workerd knows. */
+export const COMPATIBILITY_DATES = { oldest: "2024-09-01", newest: `${year}-${month}-${day}` } as const;
+
 export type Binaries = Readonly<Record<keyof typeof RELEASES, string>>;
 
 const folder = fileURLToPath(new URL("../../../.suites/runtimes", import.meta.url));

@@ -38,8 +38,9 @@ const WAYS: Readonly<Record<string, () => Promise<Program>>> = {
   "bun, bundle": async () => serveFile("bun", await bundle("bun")),
   "deno, source": source("deno"),
   "deno, bundle": async () => serveFile("deno", await bundle("deno")),
-  // Without the modules of Node.
   "workerd, bundle": async () => serveWorker(await bundle("worker", "app.ts")),
+  "workerd, bundle, oldest date": async () =>
+    serveWorker(await bundle("worker", "app.ts"), { date: "oldest" }),
   "lambda, bundle": async () => serveFunction(await bundle("lambda-stream")),
 };
 
@@ -56,7 +57,8 @@ for (const [way, serve] of Object.entries(WAYS)) {
     const cases = kitCases({
       ask: asker(url),
       printed,
-      hasBrotli: !isWorker,
+      // A worker has Brotli where it has the modules of Node.
+      hasBrotli: !way.endsWith("oldest date"),
       hasFiles: !isWorker,
       isSecure,
       until,

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { after } from "node:test";
+import { COMPATIBILITY_DATES } from "./install.ts";
 
 export type RuntimeName = "node" | "bun" | "deno" | "workerd" | "lambda";
 
@@ -51,17 +52,17 @@ export async function serveFile(
 interface WorkerOptions {
   /** Text bindings. */
   readonly bindings?: Readonly<Record<string, string>>;
-  /** Whether the worker has the modules of Node. Default false. */
-  readonly hasNode?: boolean;
+  /** Default the newest. Workers have the modules of Node from 2026-08-04, and not with the oldest. */
+  readonly date?: keyof typeof COMPATIBILITY_DATES;
 }
 
 /** Runs the module of a worker with workerd, until it listens. */
 export async function serveWorker(
   file: string,
-  { bindings = {}, hasNode = false }: WorkerOptions = {},
+  { bindings = {}, date = "newest" }: WorkerOptions = {},
 ): Promise<Program> {
   const config = file.replace(/\.mjs$/, ".capnp");
-  writeFileSync(config, workerConfig(basename(file), bindings, hasNode));
+  writeFileSync(config, workerConfig(basename(file), { bindings, date }));
   const { child, printed } = start(WORKERD, ["serve", basename(config), "--control-fd=3"], {
     cwd: dirname(file),
     environment: {},
@@ -70,8 +71,7 @@ export async function serveWorker(
   return running(`http://127.0.0.1:${port}`, child, printed);
 }
 
-/** From 2026-08-04, workers have the modules of Node by default. */
-function workerConfig(file: string, bindings: Readonly<Record<string, string>>, hasNode: boolean): string {
+function workerConfig(file: string, { bindings, date }: Required<WorkerOptions>): string {
   const texts = Object.entries(bindings).map(
     ([name, text]) => `(name = ${JSON.stringify(name)}, text = ${JSON.stringify(text)})`,
   );
@@ -86,7 +86,7 @@ const config :Workerd.Config = (
 const main :Workerd.Worker = (
   modules = [(name = "worker", esModule = embed ${JSON.stringify(file)})],
   bindings = [${texts.join(", ")}],
-  compatibilityDate = ${hasNode ? '"2026-11-01"' : '"2024-09-01"'},
+  compatibilityDate = ${JSON.stringify(COMPATIBILITY_DATES[date])},
 );
 `;
 }

@@ -127,6 +127,21 @@ test("the module of a worker answers requests, with its document", async () => {
   assert.doesNotMatch(readFileSync(file, "utf8"), /oxc|busboy|node:(?!util)/);
 });
 
+/** Node makes some of them from modules of its own when they are first used. */
+const WEB_OBJECTS = `export const made = [
+  new Headers({ a: "b" }), new Request("http://localhost", { method: "POST", body: "x" }), new Response("x"), new FormData(),
+  new Blob(["x"]), new File(["x"], "x"), new URL("http://localhost"), new URLPattern({ pathname: "/" }), new TextEncoder(),
+  new ReadableStream(), new TransformStream(), new CompressionStream("gzip"), new TextDecoderStream(), new EventTarget(),
+  new AbortController(), WebSocket, structuredClone({}), performance.now(), crypto.subtle,
+];`;
+
+test("a worker may make the web's objects while it loads", async () => {
+  const text = app(WEB_OBJECTS);
+  const own = project({ "controllers.ts": CONTROLLERS, "app.ts": text });
+  const { status, stderr } = await own.run(["build", "--app=app.ts", "--target=worker"]);
+  assert.equal(status, 0, stderr);
+});
+
 test("a runnable file reads its address from the environment", async () => {
   const own = project({ "controllers.ts": CONTROLLERS });
   assert.equal((await own.run(["build", "--prefix=controllers", "--target=node"])).status, 0);

@@ -25,8 +25,13 @@ const NODE_ONLY = ["process", "Buffer", "global", "setImmediate", "clearImmediat
 /** What a worker may do only while it answers a request. */
 const WHILE_ANSWERING = ["fetch", "setTimeout", "setInterval"];
 
+/** One of each module. */
+const LAZY = ["Headers", "CompressionStream"];
+
 function limitToWorker(): () => void {
   const globals = globalThis as unknown as Record<string, unknown>;
+  // Node loads the web's objects when they are first named, and their modules need the global `Buffer`.
+  for (const name of LAZY) void globals[name];
   if (hasNode !== "true") for (const name of NODE_ONLY) delete globals[name];
   const kept = WHILE_ANSWERING.map((name) => [name, globals[name]] as const);
   for (const name of WHILE_ANSWERING)

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { test } from "node:test";
 import { type AccessLogOptions, accessLog, requestId } from "@tollway/waymark/kit";
 import { applicationWith, ask } from "./support.fixture.ts";
@@ -91,4 +91,22 @@ test("lines go to standard output, and the stop writes the last ones", () => {
     cwd: import.meta.dirname,
   });
   assert.equal(String(printed), "/\n/no\n");
+});
+
+test("on Lambda, a line is written before the invocation ends: the environment may not run again", () => {
+  const program = `
+    import { Application, Controller } from "@tollway/waymark";
+    import { accessLog } from "@tollway/waymark/kit";
+    import { lambda } from "@tollway/waymark/lambda";
+    class Default extends Controller { GET() { return 1; } }
+    const application = new Application({ controllers: { Default }, use: [accessLog({ format: ({ path }) => path })] });
+    const http = { method: "GET" };
+    await lambda(application)({ version: "2.0", rawPath: "/x", requestContext: { http } });
+    process.kill(process.pid, "SIGKILL");`;
+  const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", program], {
+    cwd: import.meta.dirname,
+    env: { ...process.env, AWS_LAMBDA_FUNCTION_NAME: "application" },
+    encoding: "utf8",
+  });
+  assert.equal(stdout, "/x\n");
 });

@@ -192,9 +192,9 @@ const INTERVAL = 100;
 /** Characters that are written at once. */
 const LARGEST = 64 * 1024;
 
-/** Gathers lines, and writes them before the process ends. A worker may end with its answer, so it writes each at once. */
+/** Gathers lines, and writes them before the process ends. What may end with its answer writes each at once. */
 function standardOutput(): { write: (line: string) => void; flush: () => void } {
-  const isServer = typeof globalThis.process?.once === "function" && !isWorker();
+  const isServer = typeof globalThis.process?.once === "function" && !isWorker() && !isLambda();
   let text = "";
   const flush = () => {
     if (text === "") return;
@@ -219,10 +219,19 @@ function standardOutput(): { write: (line: string) => void; flush: () => void } 
   return { write, flush };
 }
 
-/** In Node, `console.log` also keeps its last thousand texts for a debugger. */
+/**
+ * In Node, `console.log` also keeps its last thousand texts for a debugger. The standard output of a worker writes
+ * `stdout: ` before each line.
+ */
 function print(lines: string): void {
-  if (typeof globalThis.process?.stdout?.write === "function") process.stdout.write(`${lines}\n`);
+  if (typeof globalThis.process?.stdout?.write === "function" && !isWorker())
+    process.stdout.write(`${lines}\n`);
   else console.log(lines);
+}
+
+/** Lambda freezes a process after an answer, and ends it without notice. */
+function isLambda(): boolean {
+  return globalThis.process?.env?.AWS_LAMBDA_FUNCTION_NAME !== undefined;
 }
 
 function isWorker(): boolean {

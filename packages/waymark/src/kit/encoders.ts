@@ -1,13 +1,13 @@
 import type { StreamBody } from "../http/answer.ts";
 import { endStream } from "../http/answer.ts";
 
-/** A content encoding. `br` is Brotli; workers do not have it. */
+/** A content encoding. `br` is Brotli; workers have it where they have the modules of Node. */
 export type Encoding = "br" | "gzip" | "deflate";
 
 type Zlib = typeof import("node:zlib");
 type Engine = import("node:zlib").BrotliCompress | import("node:zlib").Gzip | import("node:zlib").Deflate;
 
-/** Node, Bun and Deno have it. It can send each piece of a stream at once, which `CompressionStream` cannot. */
+/** Node, Bun, Deno and newer workers have it. It can send each piece of a stream at once, which `CompressionStream` cannot. */
 const zlib: Zlib | undefined = globalThis.process?.getBuiltinModule?.("node:zlib");
 
 /** The encodings of this runtime, the best one first. */

@@ -55,6 +55,7 @@ test("a script, a workspace or a benchmark that does not exist is found", () => 
 const PROJECTS: Readonly<Record<string, string>> = {
   "packages/create-waymark/README.md": "packages/create-waymark/template/typescript",
   "docs/waymark/tutorial.md": "packages/create-waymark/template/typescript",
+  "docs/waymark/javascript.md": "packages/create-waymark/template/javascript",
 };
 
 for (const page of pages) {

@@ -71,7 +71,7 @@ export const products: readonly Product[] = [
     landing: "waymark/README.md",
     reference: "waymark",
     sections: [
-      { title: "Tutorial", pages: ["waymark/tutorial.md"] },
+      { title: "Tutorial", pages: ["waymark/tutorial.md", "waymark/javascript.md"] },
       {
         title: "How-to guides",
         pages: [

@@ -26,7 +26,8 @@ export const USAGE = `usage: npm create @tollway/waymark FOLDER [-- --javascript
   --version, --help`;
 
 export function readArguments(args: readonly string[]): Arguments {
-  const { values, positionals } = parse(args);
+  // npm removes the `--` before options. Other package managers pass it on.
+  const { values, positionals } = parse(args.filter((arg) => arg !== "--"));
   const [folder, ...rest] = positionals;
   if (rest.length > 0) throw new CreateError(`"${rest[0]}" is an unexpected argument\n${USAGE}`);
   if (values.typescript && values.javascript)

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { test } from "node:test";
+import { after, test } from "node:test";
 import { scaled } from "../../../tools/time-scale.ts";
 import { CONTROLLERS, checkFirstMinute } from "./support/first-minute.ts";
 import { freePort } from "./support/free-port.ts";
@@ -103,17 +103,22 @@ test("an error at the start is one line with the place, and exit status 1", asyn
   }
 });
 
-test("a port in use is one clear line and exit status 1", async () => {
+test("a port in use is one clear line with a page of the manual, and exit status 1", async () => {
   const taken = createServer().listen(0, "127.0.0.1");
+  after(() => taken.close());
   await once(taken, "listening");
   const { port } = taken.address() as AddressInfo;
   const project = new Project({ "controllers.ts": CONTROLLERS });
   for (const workers of [[], ["--workers=2"]]) {
     const { status, stderr } = await project.run([`--host=127.0.0.1:${port}`, ...workers]);
-    assert.match(stderr, new RegExp(`^waymark: 127.0.0.1:${port} is already in use.*\n$`));
+    assert.match(
+      stderr,
+      new RegExp(
+        `^waymark: 127.0.0.1:${port} is already in use.*\ndocs: https://\\S+/waymark/serving\\.md\n$`,
+      ),
+    );
     assert.equal(status, 1);
   }
-  taken.close();
 });
 
 test("--app serves the user's application, with its start and stop", async () => {
@@ -300,7 +305,7 @@ export class Default extends Controller { GET(it: Set<string>) { return it; } }`
   assert.equal(status, 1);
   assert.match(
     stderr,
-    /^waymark: \S+controllers\.ts:2:51: cannot read .*\n\n {2}1 \| import .*\n> 2 \| export .*\n {4}\| {51}\^\n\n$/,
+    /^waymark: \S+controllers\.ts:2:51: cannot read .*\n\n {2}1 \| import .*\n> 2 \| export .*\n {4}\| {51}\^\n\ndocs: https:\/\/\S+\/waymark\/types\.md\n$/,
   );
 });
 

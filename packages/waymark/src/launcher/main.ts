@@ -4,6 +4,7 @@ import { fileURLToPath } from "node:url";
 import { type Arguments, readArguments, USAGE } from "./arguments.ts";
 import { withFrame } from "./code-frame.ts";
 import { exitStatusOf, faultText } from "./launcher-error.ts";
+import { withPage } from "./manual-pages.ts";
 import { WATCHED } from "./watch/messages.ts";
 
 /** The command `waymark`. Resolves with its exit status. */
@@ -16,7 +17,7 @@ export async function main(args: readonly string[]): Promise<number> {
   } catch (error) {
     const text = faultText(error, debug);
     // A Python server logs what the bridge prints, and expects one line.
-    const shown = args[0] === "bridge" ? text : withFrame(text);
+    const shown = args[0] === "bridge" ? text : withPage(withFrame(text), error);
     if (WATCHED in process.env) {
       const { tellFault, tellFiles } = await import("./watch/watched.ts");
       if (cluster.isWorker) tellFiles();

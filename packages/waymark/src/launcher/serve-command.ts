@@ -12,6 +12,7 @@ import { withFrame } from "./code-frame.ts";
 import { faultText } from "./launcher-error.ts";
 import { listenFault, parseHost } from "./listen-address.ts";
 import { applicationOf } from "./load-application.ts";
+import { withPage } from "./manual-pages.ts";
 import { WATCHED } from "./watch/messages.ts";
 
 /** Serves until a signal arrives. Resolves with the exit status once all connections have drained. */
@@ -46,7 +47,7 @@ export async function serve(args: Arguments, announce: (text: string) => void): 
     application,
     after: (reloaded) => updateTypes(application, reloaded, args),
     print: announce,
-    describe: (error) => withFrame(faultText(error, args.debug)),
+    describe: (error) => withPage(withFrame(faultText(error, args.debug)), error),
   });
   await stopped;
   await running.stop();

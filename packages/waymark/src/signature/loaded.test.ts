@@ -67,6 +67,31 @@ const files = new CompiledFiles({
       DELETE(list) { return list; }
       HEAD(text) { return text; }
     }
+    export class Nested {
+      /**
+       * @param {object} form The form
+       * @param {number} [form.count=1]
+       * @param {Object} form.owner
+       * @param {string} form.owner.name
+       * @param {object[]} form.tags
+       * @param {string} form.tags[].name
+       * @param {string} form.title The title @minLength 2
+       */
+      POST({ title, count = 1, owner, tags }) { return { title, count, owner, tags }; }
+      /**
+       * @param {number} id
+       * @param {Object} [options]
+       * @param {boolean} options.verbose
+       */
+      GET(id, options) { return { id, options }; }
+      /** @param {object} anything */
+      PUT(anything) { return anything; }
+      /**
+       * @param {object} form
+       * @param {?string} form.note
+       */
+      PATCH({ note }) { return note; }
+    }
   `,
   "old/node_modules/typescript/package.json": '{ "name": "typescript", "version": "5.9.3" }',
   "abstract.ts": "export abstract class Shared {} export const other = class Shared {};",
@@ -183,6 +208,45 @@ suite("JSDoc types in plain JavaScript", () => {
       if (!source) await assert.rejects(read("plain.mjs", "Plain", verb, false), { code: "UNREADABLE_TYPE" });
     });
   }
+});
+
+suite("the members of an object in JSDoc have tags of their own", () => {
+  const FORM = { title: "ab", count: 2, owner: { name: "x" }, tags: [{ name: "y" }] };
+  const rows: readonly (readonly [what: string, body: object, accepted: boolean])[] = [
+    ["all members", FORM, true],
+    ["without an optional member", { ...FORM, count: undefined }, true],
+    ["without a member", { ...FORM, title: undefined }, false],
+    ["a member of another type", { ...FORM, count: "many" }, false],
+    ["a member that a refinement refuses", { ...FORM, title: "a" }, false],
+    ["a member of a member", { ...FORM, owner: {} }, false],
+    ["a member of an item", { ...FORM, tags: [{}] }, false],
+  ];
+  for (const compiler of [false, true])
+    for (const [what, body, accepted] of rows)
+      test(`${what}${compiler ? ", with the compiler" : ""}`, async () => {
+        const signature = await read("plain.mjs", "Nested", "POST", compiler);
+        assert.equal(accepts(signature, JSON.parse(JSON.stringify(body))), accepted);
+      });
+
+  test("the compiler agrees", async () => {
+    const module = (await import(pathToFileURL(files.path("plain.mjs")).href)) as Record<
+      string,
+      ControllerClass
+    >;
+    for (const verb of ["POST", "GET", "PUT"])
+      readSignatures([{ controller: module.Nested!, verb }], { compiler: true, verify: true });
+  });
+
+  test("a named object, a member that only the compiler reads, an object without members", async () => {
+    const options = await read("plain.mjs", "Nested", "GET", false);
+    assert.ok(accepts(options, { id: 1, verbose: true }));
+    assert.ok(!accepts(options, { id: 1, verbose: "x" }));
+    const note = await read("plain.mjs", "Nested", "PATCH");
+    assert.ok(accepts(note, { note: null }));
+    assert.ok(!accepts(note, { note: 1 }));
+    await assert.rejects(read("plain.mjs", "Nested", "PATCH", false), { code: "UNREADABLE_TYPE" });
+    assert.ok(accepts(await read("plain.mjs", "Nested", "PUT", false), { any: 1 }));
+  });
 });
 
 test("another major version of TypeScript is an error that names the right one", () => {

@@ -2,6 +2,7 @@ import { parseSync, type TSType } from "oxc-parser";
 import type { TypeNode } from "../model/signature.ts";
 import { SignatureError, WAYS_OUT } from "../model/signature-error.ts";
 import { type Formal, type ParameterContext, readAnnotation } from "./annotations.ts";
+import { membersType } from "./jsdoc-members.ts";
 import { type CommentType, commentTypes } from "./jsdoc-types.ts";
 
 /**
@@ -19,7 +20,9 @@ export function commentType(
   const written = inline ?? (name === undefined ? inOrder[formal.index] : byName.get(name));
   if (!written) return undefined;
   const own = name ?? "keywords";
-  const annotation = parseType(written, scope.module.source.file);
+  const parse = (type: CommentType) => parseType(type, scope.module.source.file);
+  const members = membersType(written, byName, parse);
+  const annotation = members === "none" ? parse(written) : members;
   if (annotation) {
     const type = readAnnotation(annotation, { own, index: formal.index }, context);
     return written.optional && type.kind !== "unreadable" ? optionalType(type) : type;

@@ -8,18 +8,21 @@ export interface CommentType {
   readonly start: number;
   /** `@param {T} [name]` */
   readonly optional: boolean;
+  /** The name after `@param`, which may be dotted. Undefined for `@type`. */
+  readonly path?: string;
 }
 
 export interface CommentTypes {
   /** `@type {T}` before the parameter itself. */
   readonly inline: CommentType | undefined;
+  /** By the name after `@param`: `book`, `book.title`. `books[].title` is `books.title`. */
   readonly byName: ReadonlyMap<string, CommentType>;
   /** The types of `@param` tags without a dot, for parameters that are patterns. */
   readonly inOrder: readonly CommentType[];
 }
 
 const PARAM = /(?<=^|\s)@(?:param|arg|argument)[ \t]*\{/g;
-const NAME = /^[ \t]*(\[?)[ \t]*([\w$.]+)/;
+const NAME = /^[ \t]*(\[?)[ \t]*([\w$]+(?:(?:\[\])?\.[\w$]+)*)/;
 
 /** The types that JSDoc gives to a parameter at an offset. */
 export function commentTypes(
@@ -33,7 +36,8 @@ export function commentTypes(
     const type = bracedText(text, from);
     const name = type === undefined ? null : NAME.exec(text.slice(from + type.length + 1));
     if (type === undefined || !name) continue;
-    byName.set(name[2]!, { text: type, start: start + from, optional: name[1] === "[" });
+    const path = name[2]!.replaceAll("[]", "");
+    byName.set(path, { text: type, start: start + from, optional: name[1] === "[", path });
   }
   const inOrder = [...byName].filter(([name]) => !name.includes(".")).map(([, type]) => type);
   return { inline: inlineType(module, offset), byName, inOrder };

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createReadStream, type ReadStream } from "node:fs";
 import { connect, type Socket } from "node:net";
+import { Readable } from "node:stream";
 import { after, before, describe, test } from "node:test";
 import { Application, Controller } from "@tollway/waymark";
 import { asgiListener } from "../src/serve/node/asgi-listener.ts";
@@ -73,6 +74,25 @@ class Refused extends Controller {
   }
 }
 
+/** Streams at places where nothing reads them. */
+class Misplaced extends Controller {
+  GET(path?: string) {
+    return { files: [file(path), file()] };
+  }
+  async *PUT(path?: string) {
+    yield file(path);
+  }
+  POST(path?: string) {
+    throw file(path);
+  }
+  PATCH() {
+    return { web: Readable.toWeb(file()) };
+  }
+  DELETE() {
+    return { later: Promise.reject(new Error("nobody waits for it")) };
+  }
+}
+
 class Unsendable extends Controller {
   GET() {
     this.response.headers.set("x-text", "a\u0080b\x7f");
@@ -83,7 +103,7 @@ class Unsendable extends Controller {
 const reported: string[] = [];
 function application(): Application {
   return new Application({
-    controllers: { Files, Replaced, Refused, Unsendable },
+    controllers: { Files, Replaced, Refused, Misplaced, Unsendable },
     log: (error) => reported.push((error as Error).message),
   });
 }
@@ -118,6 +138,15 @@ const ROWS = [
   ["GET", "/replaced", 200],
   ["PUT", "/replaced", 200],
   ["GET", "/refused", 500],
+  ["GET", "/misplaced", 500],
+  ["GET", "/misplaced/missing", 500],
+  ["HEAD", "/misplaced/missing", 500],
+  ["PUT", "/misplaced", 500],
+  ["PUT", "/misplaced/missing", 500],
+  ["POST", "/misplaced", 500],
+  ["POST", "/misplaced/missing", 500],
+  ["PATCH", "/misplaced", 500],
+  ["DELETE", "/misplaced", 500],
 ] as const;
 
 for (const [name, listener] of [

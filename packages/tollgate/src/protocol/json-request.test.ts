@@ -94,6 +94,10 @@ const refused: [unknown, string][] = [
     d({ limit: { unitMultiplier: -1 } }),
     "descriptors[0].limit.unitMultiplier: must be a whole number from 0 to 2^32 - 1, not -1",
   ],
+  [
+    d({ hitsAddend: JSON.parse("7".repeat(1000)) }),
+    "descriptors[0].hitsAddend: must be a whole number from 0 to 2^64 - 1, not so large a number",
+  ],
   [d({ limit: { unit: 1.5 } }), `descriptors[0].limit.unit: must be one of ${UNITS}, not 1.5`],
   [d({ isNegativeHits: "true" }), 'descriptors[0].isNegativeHits: must be true or false, not "true"'],
   [

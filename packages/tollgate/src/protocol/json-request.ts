@@ -213,6 +213,8 @@ export function kind(value: unknown): string {
   if (value === null) return "null";
   if (Array.isArray(value)) return "a list";
   if (typeof value === "object") return "an object";
+  // JSON has no such number, but reads `1e999` and 400 digits as one.
+  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) return "so large a number";
   const shown = JSON.stringify(typeof value === "string" ? value.slice(0, LONGEST_SHOWN + 1) : value);
   return shown.length > LONGEST_SHOWN ? `${shown.slice(0, LONGEST_SHOWN)}...` : shown;
 }

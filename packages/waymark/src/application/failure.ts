@@ -1,6 +1,7 @@
 import type { Controller } from "../controller/controller.ts";
 import type { Exchange } from "../controller/exchange.ts";
 import type { Answer } from "../http/answer.ts";
+import { sourceOf } from "../http/body-source.ts";
 import type { Call } from "../http/call.ts";
 import { HttpError, problemAnswer } from "../http/http-error.ts";
 import type { Incoming } from "../http/incoming.ts";
@@ -47,6 +48,8 @@ export function failed(
   const { call, controller, exchange, route } = failure;
   if (exchange !== undefined && !(error instanceof Response)) exchange.error = error;
   if (error instanceof Response) return sent(error, failure, options);
+  // A thrown stream is not sent.
+  if (typeof error === "object" && error !== null) void sourceOf(error)?.return();
   if (options.onError === undefined && !route.hooks.onError) return problem(error, call.incoming, options);
   return hooked(error, call.incoming, options, { controller, isHooked: route.hooks.onError });
 }

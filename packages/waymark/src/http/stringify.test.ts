@@ -13,6 +13,12 @@ test("bigints, maps and sets", () => {
   for (const value of [new Map([[1, 2]]), { a: new Set([1]) }, Symbol("x"), () => 1, undefined]) {
     assert.throws(() => stringify(value), TypeError);
   }
+  const members: [unknown, RegExp][] = [
+    [{ a: Promise.reject(new Error("x")) }, /^a Promise cannot be sent as JSON: await it$/],
+    [[new ReadableStream()], /^a stream or a generator cannot be sent within JSON: return it by itself$/],
+    [{ a: (function* () {})() }, /^a stream or a generator cannot/],
+  ];
+  for (const [value, message] of members) assert.throws(() => stringify(value), { message });
   const cycle: { self?: unknown } = {};
   cycle.self = cycle;
   assert.throws(() => stringify(cycle), TypeError);

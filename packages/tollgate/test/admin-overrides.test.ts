@@ -58,10 +58,14 @@ class Replica {
     return passed;
   }
 
+  /** The answers of the threads. */
+  ask(asked: ReturnType<typeof request>) {
+    return Promise.all(this.#callers.map((caller) => caller.ask(asked)));
+  }
+
   /** The limits that the threads answer with. */
   async limits(text: string): Promise<ReadonlySet<number | undefined>> {
-    const asked = request("d", descriptor(text, { hitsAddend: 0 }));
-    const answers = await Promise.all(this.#callers.map((caller) => caller.ask(asked)));
+    const answers = await this.ask(request("d", descriptor(text, { hitsAddend: 0 })));
     return new Set(answers.map(({ statuses }) => statuses[0]!.currentLimit?.requestsPerUnit));
   }
 
@@ -179,6 +183,11 @@ for (const [name, open] of Object.entries(stores))
         assert.equal(granted.json.limits[0].limit, 7);
         assert.match(granted.json.notes[0], /^limit 4, raised to 7 until .* by a grant of 3 from alice$/);
         await all(list, `${key}=ends`, 7);
+        const explained = () => one.debug(`/explain?domain=d&descriptor=${key}=ends`);
+        assert.match(
+          await explained(),
+          /note {7}limit 4, raised to 7 until .* UTC by a grant of 3 from alice/,
+        );
         const { count: used } = granted.json.limits[0];
         assert.equal(await one.hit(`${key}=ends`, 8), Math.max(7 - used, 0), key);
         const id = `short-${key}`;
@@ -188,6 +197,12 @@ for (const [name, open] of Object.entries(stores))
         };
         assert.equal((await set(3_600_000)).status, 200);
         await all(list, `${key}=ends`, 13);
+        assert.match(
+          await explained(),
+          new RegExp(
+            `limit 4, raised to 13 until .* by a grant of 3 from alice and until .* UTC by override ${id} of alice`,
+          ),
+        );
         // A request that arrives after its end is refused.
         for (let milliseconds = 500; (await set(milliseconds)).status !== 200; milliseconds *= 2);
         await all(list, `${key}=ends`, 7);
@@ -198,6 +213,37 @@ for (const [name, open] of Object.entries(stores))
         assert.equal((await one.admin.delete(`overrides/${grant.id}`, { reason: "a mistake" })).status, 200);
         await all(list, `${key}=ends`, 4);
       }
+    });
+
+    test("the end of a lower limit, its removal and a grant reach the cached refusals of all replicas", async () => {
+      const { list, one, other } = replicas;
+      const target = { domain: "d", descriptor: "day=lowered" };
+      const set = (expires?: string) =>
+        one.admin.put("overrides/lowered", { ...target, requestsPerUnit: 0, ...(expires && { expires }) });
+      const passes = async (limit: number) => {
+        await all(list, "day=lowered", limit);
+        for (const replica of list)
+          await until("no refusal of the former limit is left", async () => {
+            const asked = request("d", descriptor("day=lowered", { hitsAddend: 0 }));
+            return (await replica.ask(asked)).every(({ overallCode }) => overallCode === 1);
+          });
+      };
+      // Each of these rounds counts hits that a limit of 0 refuses, and leaves refusals in the caches.
+      for (const change of ["end", "removal", "grant"] as const) {
+        assert.equal((await one.admin.post("counters/reset", target)).status, 200);
+        // A request that arrives after its end is refused.
+        let milliseconds = 500;
+        const soon = () => new Date(Date.now() + milliseconds).toISOString();
+        while ((await set(change === "end" ? soon() : undefined)).status !== 200) milliseconds *= 2;
+        for (const replica of list) await replica.hit("day=lowered", 1);
+        if (change === "removal") assert.equal((await other.admin.delete("overrides/lowered")).status, 200);
+        if (change === "grant") {
+          const granted = await other.admin.post("counters/grant", { ...target, hits: 9 });
+          assert.equal(granted.status, 200, JSON.stringify(granted.json));
+        }
+        await passes(change === "grant" ? 9 : 4);
+      }
+      assert.equal((await one.admin.delete("overrides/lowered")).status, 200);
     });
 
     test("a grant gives a token bucket tokens once, above its size, for all replicas at once", async () => {
@@ -339,7 +385,7 @@ describe("overrides of a process with one thread", () => {
   });
 
   test("the number of overrides is bounded", async () => {
-    const { admin } = replicas.one;
+    const { admin, tollgate } = replicas.one;
     const set = (index: number) =>
       admin.put(`overrides/o${index}`, { domain: "d", descriptor: `day=${index}`, requestsPerUnit: 5 });
     for (let index = 0; index < 1000; index += 50) {
@@ -350,6 +396,10 @@ describe("overrides of a process with one thread", () => {
     const answer = await set(1000);
     assert.equal(answer.status, 409);
     assert.match(answer.json.detail, /1000 overrides and grants already/);
+    // The store keeps the last 1,000 changes.
+    const { changes } = (await admin.get("audit?limit=1000")).json;
+    assert.equal(changes.length, 1000);
+    assert.ok(tollgate.log.filter((line) => line.includes("audit: ")).length > 1000);
     assert.deepEqual(await replicas.one.limits("day=999"), new Set([5]));
     assert.deepEqual(await replicas.one.limits("day=1000"), new Set([4]));
   });

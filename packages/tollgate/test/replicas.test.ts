@@ -138,7 +138,7 @@ test("the message about a reset is sent before its answer", async () => {
 });
 
 describe("without a subscription", () => {
-  test("entries live at most LOCAL_CACHE_REVALIDATE; one warning; messages arrive again later", async () => {
+  test("entries live at most LOCAL_CACHE_REVALIDATE; an override is found; one warning; messages arrive again later", async () => {
     await using redis = await RedisServer.start();
     const env = { BACKEND_TYPE: "kvstore", KVSTORE_URL: redis.url };
     // The server no longer allows any channel, and ends the subscriptions.
@@ -159,6 +159,11 @@ describe("without a subscription", () => {
         assert.equal(status, 200);
         await passes(two);
       }
+      await two.all(2);
+      assert.equal(await two.all(0), 0);
+      const raised = { domain: "d", descriptor: "day=a", requestsPerUnit: 1_000_000 };
+      assert.equal((await new AdminClient(one.tollgate).put("overrides/raised", raised)).status, 200);
+      await passes(two);
       assert.equal(two.tollgate.log.filter((line) => bound.test(line)).length, 1, "one warning");
       await redis.command("ACL", "SETUSER", "default", "allchannels");
       for (const { tollgate } of [one, two]) await tollgate.logged(/messages of other replicas arrive again/);

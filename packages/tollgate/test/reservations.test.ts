@@ -3,6 +3,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { Client, credentials } from "@grpc/grpc-js";
 import { Validator } from "@seriousme/openapi-schema-validator";
+import { until } from "./counters/kvstore-support.ts";
 import { grpcReservations, httpReservations, type ReservationCaller } from "./reservation-caller.ts";
 import { type RunningTollgate, startTollgate, type TollgateOptions } from "./tollgate.ts";
 
@@ -160,6 +161,45 @@ describe("Reserve and Commit", () => {
       assert.equal(deep, false);
       assert.equal(await grpc.check("bucket=a"), "OVER_LIMIT 0");
     }));
+
+  test("a report counts one hit if the request says nothing, and none if a descriptor says 0", () =>
+    running(async ({ http }, { grpc }) => {
+      const report = async (request: object, descriptor: object) => {
+        const descriptors = [{ entries: [{ key: "tokens", value: "a" }], ...descriptor }];
+        const body = JSON.stringify({ domain: "llm", descriptors, ...request });
+        assert.equal((await fetch(`http://${http}/v1/report`, { method: "POST", body })).status, 200);
+        return grpc.check("tokens=a");
+      };
+      assert.equal(await report({}, {}), "OK 999");
+      assert.equal(await report({ hitsAddend: 0 }, {}), "OK 998");
+      assert.equal(await report({ hitsAddend: 3 }, {}), "OK 995");
+      assert.equal(await report({ hitsAddend: 3 }, { hitsAddend: 0 }), "OK 995");
+      assert.equal(await grpc.report("tokens=a", 0), "OK 995");
+    }));
+
+  test("an id belongs to its domain", () =>
+    running(
+      async ({ grpc }) => {
+        const [one, other] = [grpcReservations(grpc), grpcReservations(grpc, "other")];
+        const { id } = await one.reserve("tokens=a", 20);
+        assert.equal(await other.commit("tokens=a", id, 5), false);
+        assert.equal(await one.check("tokens=a"), "OK 980");
+        assert.equal(await one.commit("tokens=a", id, 5), true);
+        one.close();
+        other.close();
+      },
+      { config: { "llm.yaml": rules, "other.yaml": rules.replace("domain: llm", "domain: other") } },
+    ));
+
+  test("RESERVATION_TTL ends a reservation without a ttl", () =>
+    running(
+      async (_, { grpc }) => {
+        const { id } = await grpc.reserve("tokens=a", 250);
+        await until("the reservation has ended", async () => (await grpc.check("tokens=a")) === "OK 1000");
+        assert.equal(await grpc.commit("tokens=a", id, 30), false);
+      },
+      { env: { RESERVATION_TTL: "50ms" } },
+    ));
 
   test("a reservation ends by itself, and later commits count", () =>
     running(async (service, { grpc }) => {

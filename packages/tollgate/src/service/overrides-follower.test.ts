@@ -4,7 +4,7 @@ import type { AdminRecords } from "../counters/counter-admin.ts";
 import { MemoryRecords } from "../counters/memory-records.ts";
 import { createLogger } from "../observe/log.ts";
 import { type AdjustmentRecord, recordsText } from "../overrides/record.ts";
-import { OverridesFollower } from "./overrides-follower.ts";
+import { OVERRIDES_POLL, OverridesFollower } from "./overrides-follower.ts";
 
 const log = createLogger({ level: "panic" });
 
@@ -29,6 +29,22 @@ test("reads the records at start, and again when their version has changed", asy
   assert.equal(seen.length, 1);
   await records.replaceOverrides(3, recordsText([record("a"), record("b")]));
   await follower.check();
+  assert.deepEqual(idsOf(follower), ["a", "b"]);
+  follower.close();
+});
+
+test("without a message, a poll finds a change", async (t) => {
+  t.mock.timers.enable({ apis: ["setInterval"] });
+  const records = new MemoryRecords({ version: 1, overrides: recordsText([record("a")]), audit: [] });
+  const { promise: changed, resolve } = Promise.withResolvers<void>();
+  const onChange = async (given: readonly AdjustmentRecord[]) => void (given.length === 2 && resolve());
+  const follower = new OverridesFollower({ records, poll: OVERRIDES_POLL, log, onChange });
+  await follower.first;
+  await records.replaceOverrides(1, recordsText([record("a"), record("b")]));
+  assert.deepEqual(idsOf(follower), ["a"]);
+  // The promise is one second, with the time of the call.
+  t.mock.timers.tick(500);
+  await changed;
   assert.deepEqual(idsOf(follower), ["a", "b"]);
   follower.close();
 });

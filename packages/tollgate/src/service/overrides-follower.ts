@@ -18,6 +18,8 @@ export interface OverridesFollowerOptions {
   readonly now?: () => number;
 }
 
+/** The poll of a store that other processes change, in milliseconds. A change is used within a second. */
+export const OVERRIDES_POLL = 400;
 /** A timer with a longer delay fires at once. */
 const LONGEST_DELAY = 2 ** 31 - 1;
 

@@ -7,10 +7,7 @@ import type { Statistics } from "../observe/statistics.ts";
 import type { AdjustmentRecord } from "../overrides/record.ts";
 import type { Settings } from "../settings/settings.ts";
 import type { OpenedStore } from "./open-stores.ts";
-import { OverridesFollower } from "./overrides-follower.ts";
-
-/** Milliseconds between two looks at the version of the overrides: a change is in use within a second. */
-const POLL = 400;
+import { OVERRIDES_POLL, OverridesFollower } from "./overrides-follower.ts";
 
 export interface SharedStateOptions {
   readonly settings: Settings;
@@ -44,7 +41,7 @@ export async function openSharedState(options: SharedStateOptions): Promise<Shar
   const records = counterAdmin?.records;
   const overrides =
     follows && records !== undefined
-      ? new OverridesFollower({ records, poll: isEmbedded ? 0 : POLL, log, onChange: setOverrides })
+      ? new OverridesFollower({ records, poll: isEmbedded ? 0 : OVERRIDES_POLL, log, onChange: setOverrides })
       : undefined;
   const replicas =
     isEmbedded || (invalidations === undefined && overrides === undefined)

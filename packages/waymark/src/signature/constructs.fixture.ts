@@ -229,6 +229,18 @@ export const CONSTRUCTS: Readonly<Record<string, Construct>> = {
     accepts: [{ it: "Abc" }, { it: "" }],
     refuses: [{ it: "abc" }],
   },
+  "Lowercase<string>": {
+    type: "{ it: Lowercase<string> }",
+    by: "compiler",
+    accepts: [{ it: "abc-1" }, { it: "" }],
+    refuses: [{ it: "Abc" }],
+  },
+  "Uncapitalize<string>": {
+    type: "{ it: Uncapitalize<string> }",
+    by: "compiler",
+    accepts: [{ it: "aBC" }, { it: "" }],
+    refuses: [{ it: "Abc" }],
+  },
   "a template literal with a string": {
     type: "{ it: `user-${string}` }",
     by: "compiler",
@@ -258,6 +270,42 @@ export const CONSTRUCTS: Readonly<Record<string, Construct>> = {
     by: "source",
     accepts: [{ it: "2026-01-31" }],
     refuses: [{ it: "2026-02-31" }, { it: 1 }],
+  },
+  "Temporal.Instant": {
+    type: "{ it: Temporal.Instant }",
+    by: "source",
+    accepts: [{ it: "2026-01-31T00:00:00Z" }],
+    refuses: [{ it: "2026-01-31" }, { it: "2026-02-31T00:00:00Z" }],
+  },
+  "Temporal.ZonedDateTime": {
+    type: "{ it: Temporal.ZonedDateTime }",
+    by: "source",
+    accepts: [{ it: "2026-01-31T00:00:00+01:00[Europe/Berlin]" }],
+    refuses: [{ it: "2026-01-31T00:00:00Z" }],
+  },
+  "Temporal.PlainDateTime": {
+    type: "{ it: Temporal.PlainDateTime }",
+    by: "source",
+    accepts: [{ it: "2026-01-31T12:00" }],
+    refuses: [{ it: "2026-02-31T12:00" }],
+  },
+  "Temporal.PlainTime": {
+    type: "{ it: Temporal.PlainTime }",
+    by: "source",
+    accepts: [{ it: "12:00" }],
+    refuses: [{ it: "25:00" }],
+  },
+  "Temporal.PlainYearMonth": {
+    type: "{ it: Temporal.PlainYearMonth }",
+    by: "source",
+    accepts: [{ it: "2026-01" }],
+    refuses: [{ it: "2026-13" }],
+  },
+  "Temporal.PlainMonthDay": {
+    type: "{ it: Temporal.PlainMonthDay }",
+    by: "source",
+    accepts: [{ it: "01-31" }],
+    refuses: [{ it: "02-31" }],
   },
   "Temporal.Duration": {
     type: "{ it: Temporal.Duration }",

@@ -1,6 +1,7 @@
 /** Signatures of classes that Node has loaded, as an application reads them. */
 import assert from "node:assert/strict";
 import { after, suite, test } from "node:test";
+import { setImmediate } from "node:timers/promises";
 import { pathToFileURL } from "node:url";
 import { BindFaults } from "./bind/bind-faults.ts";
 import { compileBinder } from "./bind/binder.ts";
@@ -255,6 +256,13 @@ test("another major version of TypeScript is an error that names the right one",
     message:
       /^TypeScript 5\.9\.3 is installed in .*old.node_modules.typescript: run `npm i -D typescript@7\.\d+\.\d+`$/,
   });
+});
+
+test("the compiler ends with the start", async () => {
+  // Only the compiler knows these types.
+  await read("books.ts", "Mixed", "PUT");
+  await assert.rejects(read("books.ts", "Open", "PUT"));
+  while (process.getActiveResourcesInfo().includes("ProcessWrap")) await setImmediate();
 });
 
 test("a class is abstract by its position, not by its name", async () => {

@@ -290,6 +290,8 @@ suite("verbs that are not methods prevent startup, and the message has their lin
     ["Field", /misplaced\.ts:2:3: GET is a field\. A verb must be a method: `GET\(\) \{ \.\.\. \}`/],
     ["Getter", /misplaced\.ts:7:3: GET is an accessor/],
     ["Overloaded", /misplaced\.ts:13:3: GET is overloaded.*Write one signature/],
+    ["Computed", /misplaced\.ts:36:3: GET is overloaded/],
+    ["Merged", /misplaced\.ts:44:3: GET is overloaded/],
     ["Child", /misplaced\.ts:2:3: GET is a field/],
   ];
   for (const [name, message] of rows) {
@@ -298,6 +300,18 @@ suite("verbs that are not methods prevent startup, and the message has their lin
       assert.throws(() => readSignatures([], { controllers }), { code: "MISPLACED_VERB", message });
     });
   }
+  test("overloads in the comments of JavaScript", async () => {
+    const { Separate, Together, Fine } = await load("overloaded.js");
+    for (const [controller, line] of [
+      [Separate, 8],
+      [Together, 20],
+    ] as const)
+      assert.throws(() => readSignatures([], { controllers: [controller!] }), {
+        code: "MISPLACED_VERB",
+        message: new RegExp(`overloaded\\.js:${line}:3: GET is overloaded`),
+      });
+    readSignatures([], { controllers: [Fine!] });
+  });
   test("also in the class of a request", async () => {
     const { Child } = await load("misplaced.ts");
     assert.throws(() => read(Child!, "POST"), { code: "MISPLACED_VERB" });

@@ -12,7 +12,7 @@ export type {
   Success,
 } from "./client/types/answers.ts";
 export type { Call, Client } from "./client/types/api.ts";
-export type { CallOptions, ClientOptions, RetryOptions } from "./client/types/options.ts";
+export type { CallOptions, ClientOptions, Fetcher, RetryOptions } from "./client/types/options.ts";
 export type { PropertyOfClass } from "./client/types/segment.ts";
 export type { DatePlan, MethodEntry, RouteTable, Table } from "./client/types/table.ts";
 export type { Wire } from "./client/types/wire.ts";

@@ -77,6 +77,31 @@ for (const retries of [0, 2])
     await assert.rejects(items.next(), reason);
   });
 
+test("an application, its test client and a service binding take the place of the address", async () => {
+  class Binding {
+    readonly #paths: string[] = [];
+    // It needs its receiver.
+    fetch(request: Request): Promise<Response> {
+      this.#paths.push(new URL(request.url).pathname);
+      return application.fetch(request);
+    }
+    get paths(): readonly string[] {
+      return this.#paths;
+    }
+  }
+  const binding = new Binding();
+  for (const target of [application, application.test, binding]) {
+    const api = client<Api>(target, { headers: { "x-a": "b" } });
+    const { title } = await api.books.GET(1);
+    assert.equal(typeof title, "string");
+  }
+  assert.deepEqual(binding.paths, ["/books/1"]);
+  assert.throws(() => client<Api>(application, { fetch: application.fetch }), {
+    name: "TypeError",
+    message: /either/,
+  });
+});
+
 test("a part of a client can be awaited without a request", async () => {
   const books = await client<Api>("http://localhost", { fetch: application.fetch }).books;
   assert.equal((await books.GET(1)).id, 1);

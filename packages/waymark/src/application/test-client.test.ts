@@ -104,9 +104,7 @@ test("mistakes of a test are errors", async () => {
 test("the typed client has the cookies and headers of the test client", async () => {
   const application = new Application({ controllers: { Books, Session } });
   const ann = application.test.client({ authorization: "Bearer ann" });
-  const api = client<{ "": { Books: typeof Books; Session: typeof Session } }>("http://localhost", {
-    fetch: ann.fetch,
-  });
+  const api = client<{ "": { Books: typeof Books; Session: typeof Session } }>(ann);
   await api.session.POST("theme");
   assert.deepEqual(await api.session.GET(), { theme: "a b" });
   assert.equal(ann.cookies.get("theme"), "a%20b");

@@ -56,7 +56,7 @@ export interface TestClient {
   request<Body = unknown>(method: string, path: string, options?: TestOptions): Promise<TestAnswer<Body>>;
   /**
    * Sends a request with the cookies and headers of this client. With it, the typed client calls the application:
-   * `client<Api>("http://localhost", { fetch: application.test.fetch })`.
+   * `client<Api>(application.test)`.
    */
   readonly fetch: (request: Request) => Promise<Response>;
   /** The cookies by name. */

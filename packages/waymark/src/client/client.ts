@@ -4,7 +4,7 @@ import { readAnswer, readEvents } from "./read-answer.ts";
 import { carryKeywords } from "./request-body.ts";
 import { send } from "./send.ts";
 import type { Client } from "./types/api.ts";
-import type { CallOptions, ClientOptions } from "./types/options.ts";
+import type { CallOptions, ClientOptions, Fetcher } from "./types/options.ts";
 import type { MethodEntry, RouteTable, Table } from "./types/table.ts";
 
 /** An HTTP method in capitals. Any other property is a path segment. */
@@ -12,7 +12,7 @@ const VERB = /^[A-Z][A-Z0-9]*(?:[-_][A-Z0-9]+)*$/;
 
 /**
  * A client with the types of the server's controllers: `client<Api>("https://...")`. `await api.books.GET(1)` is
- * `GET /books/1`.
+ * `GET /books/1`. In tests, `client<Api>(application.test)` calls an application without a server.
  * @example
  * ```ts
  * import { Controller } from "@tollway/waymark";
@@ -30,15 +30,16 @@ const VERB = /^[A-Z][A-Z0-9]*(?:[-_][A-Z0-9]+)*$/;
  * ```
  */
 export function client<Api>(
-  url: string | URL,
+  server: string | URL | Fetcher,
   options: ClientOptions & { readonly revive: true; readonly table: Table },
 ): Client<Api, true>;
 export function client<Api>(
-  url: string | URL,
+  server: string | URL | Fetcher,
   options?: ClientOptions & { readonly revive?: false },
 ): Client<Api>;
-export function client(url: string | URL, options: ClientOptions = {}): unknown {
-  const base = String(url).replace(/\/+$/, "");
+export function client(server: string | URL | Fetcher, given: ClientOptions = {}): unknown {
+  const options = typeof server === "object" && "fetch" in server ? optionsFor(server, given) : given;
+  const base = options === given ? String(server).replace(/\/+$/, "") : "http://localhost";
   if (/[?#]/.test(base))
     throw new TypeError(`client("${base}"): the address must have no query and no fragment`);
   if (options.table !== undefined && options.table.version !== 1)
@@ -48,6 +49,12 @@ export function client(url: string | URL, options: ClientOptions = {}): unknown 
       'revive needs the table of "waymark types --table=FILE": client(url, { table, revive: true })',
     );
   return node(base, "", options.table?.routes, options);
+}
+
+function optionsFor(server: Fetcher, options: ClientOptions): ClientOptions {
+  if (options.fetch !== undefined)
+    throw new TypeError("client(): either the first argument or the option fetch sends the requests");
+  return { ...options, fetch: (request) => server.fetch(request) };
 }
 
 function node(base: string, path: string, routes: RouteTable | undefined, options: ClientOptions): object {

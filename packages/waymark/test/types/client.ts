@@ -1,5 +1,5 @@
 /** The types of the client: correct use compiles, incorrect use does not. */
-import { type Problem, problem } from "@tollway/waymark";
+import { Application, type Problem, problem } from "@tollway/waymark";
 import {
   type Answer,
   type CallOptions,
@@ -164,4 +164,24 @@ export async function wrongUse(): Promise<void> {
     if (error instanceof ProblemError) error.problem.code.length;
   }
   void [date, data];
+}
+
+/** The client of an application in this process has the same types. */
+const application = new Application();
+const inProcess = client<Api>(application.test);
+const revivedInProcess = client<Api>(application, { revive: true, table: {} as Table });
+export type InProcess = [
+  Holds<Same<typeof inProcess, typeof api>>,
+  Holds<Same<typeof revivedInProcess, typeof revived>>,
+];
+export async function callsInProcess(): Promise<void> {
+  const { title }: { title: string } = await inProcess.books.GET(1);
+  const result = await inProcess.books.GET.safe(1);
+  if (result.status === 404) result.problem.code satisfies string;
+  // @ts-expect-error: an id is a number
+  await inProcess.books.GET(title);
+  // @ts-expect-error: there is no such class
+  await inProcess.boks.GET(1);
+  // @ts-expect-error: nothing can send the requests
+  client<Api>({ url: "http://localhost" });
 }

@@ -26,6 +26,12 @@ export interface CallOptions {
   readonly request?: Omit<RequestInit, "method" | "headers" | "signal" | "body">;
 }
 
+/** What answers requests: an application, its `test`, or a service binding of a worker. */
+export interface Fetcher {
+  /** Answers one request. */
+  fetch(request: Request): Promise<Response>;
+}
+
 /** Options of a client. All are optional. */
 export interface ClientOptions extends Omit<CallOptions, "headers" | "body" | "events"> {
   /** Headers of every request, or a function that returns them for each request. */

@@ -131,9 +131,11 @@ for (const runtime of ["node", "bun", "deno"] as const)
 test("workerd", async () => {
   const file = join(folder, "worker.mjs");
   await waymark(folder, "build", "--app=app.ts", "--target=worker", `--out=${file}`);
-  const program = await serveWorker(file);
-  await leave(program);
-  await program.stop();
+  for (const date of ["oldest", "newest"] as const) {
+    const program = await serveWorker(file, { date });
+    await leave(program);
+    await program.stop();
+  }
 });
 
 test("workerd: the first client leaves during the start", async () => {
@@ -150,11 +152,13 @@ export const application = new Application({
   );
   const file = join(folder, "slow-worker.mjs");
   await waymark(folder, "build", "--app=slow.ts", "--target=worker", `--out=${file}`);
-  const program = await serveWorker(file);
-  const first = connect(program.port, "127.0.0.1");
-  first.write("GET /address HTTP/1.1\r\nhost: localhost\r\n\r\n");
-  await printed(program, /starting/);
-  first.resetAndDestroy();
-  assert.equal((await fetch(`${program.url}/address`)).status, 204);
-  await program.stop();
+  for (const date of ["oldest", "newest"] as const) {
+    const program = await serveWorker(file, { date });
+    const first = connect(program.port, "127.0.0.1");
+    first.write("GET /address HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    await printed(program, /starting/);
+    first.resetAndDestroy();
+    assert.equal((await fetch(`${program.url}/address`)).status, 204);
+    await program.stop();
+  }
 });

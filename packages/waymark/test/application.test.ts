@@ -49,16 +49,29 @@ test("the constructor checks the options", () => {
 
 test("ready() rejects if startup fails, and every request gets a 500 until startup succeeds", async () => {
   const logged: unknown[] = [];
+  let hasDatabase = false;
+  let starts = 0;
   const application = new Application({
     controllers: { Default },
-    onStart() {
-      throw new Error("no database");
+    async onStart() {
+      starts += 1;
+      await new Promise(setImmediate);
+      if (!hasDatabase) throw new Error("no database");
     },
     log: (error) => logged.push(error),
   });
   await assert.rejects(application.ready(), /no database/);
-  assert.equal((await ask(application, "/")).status, 500);
+  const failed = await Promise.all([ask(application, "/"), ask(application, "/")]);
+  assert.deepEqual(
+    failed.map(({ status }) => status),
+    [500, 500],
+  );
   assert.match(String(logged[0]), /no database/);
+  assert.equal(starts, 2, "requests at the same time share a start");
+  hasDatabase = true;
+  assert.equal((await ask(application, "/")).status, 200);
+  assert.equal((await ask(application, "/")).status, 200);
+  assert.equal(starts, 3);
 });
 
 test("onStart runs once before the first answer, onStop once after", async () => {

@@ -74,12 +74,18 @@ export class Application {
   }
 
   /**
-   * Loads the controllers and runs `onStart`, once. Rejects if the application cannot start. After `stop()` it starts
-   * the application again.
+   * Loads the controllers and runs `onStart`, once. Rejects if the application cannot start. After that, and after
+   * `stop()`, it starts the application again.
    */
   ready(): Promise<Routes> {
-    this.#ready ??= this.#start();
-    return this.#ready;
+    if (this.#ready !== undefined) return this.#ready;
+    const starting = this.#start();
+    this.#ready = starting;
+    // Nobody restarts a worker or a Lambda environment that cannot start: the next request tries again.
+    starting.catch(() => {
+      if (this.#ready === starting) this.#ready = undefined;
+    });
+    return starting;
   }
 
   async #start(): Promise<Routes> {

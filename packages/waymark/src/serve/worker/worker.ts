@@ -27,13 +27,15 @@ export const APPLICATION: unique symbol = Symbol.for("@tollway/waymark.applicati
  * ```
  */
 export function worker(application: RequestHandler & Pick<Lifecycle, "ready">): Worker {
-  let hasStarted = false;
+  let hasBegun = false;
   const made: Worker = {
     fetch(request, _env, context) {
-      if (!hasStarted) {
-        hasStarted = true;
+      if (!hasBegun) {
+        hasBegun = true;
         // Without this, a start never ends if the client of the first request leaves, and every later request waits.
-        const started = application.ready().catch(() => undefined);
+        const started = application.ready().catch(() => {
+          hasBegun = false;
+        });
         context?.waitUntil(started);
       }
       // Only Cloudflare's servers set the header: they remove a caller's own.

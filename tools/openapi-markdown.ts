@@ -75,16 +75,20 @@ const BOUNDS: readonly (readonly [keyword: keyof Schema, words: string, unit: st
 export function markdownOf(document: Document): string {
   const schemas = document.components?.schemas ?? {};
   const linked = (schema: Schema) => typeOf(schema, schemas);
+  const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+    VERBS.flatMap((verb) => {
+      const operation = item[verb];
+      if (operation === undefined) return [];
+      const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])];
+      return [{ title: `${verb.toUpperCase()} ${path}`, operation: { ...operation, parameters } }];
+    }),
+  );
+  const common = commonAnswers(operations.map(({ operation }) => answersOf(operation, linked)));
   return [
     "## Operations",
-    ...Object.entries(document.paths).flatMap(([path, item]) =>
-      VERBS.flatMap((verb) => {
-        const operation = item[verb];
-        if (operation === undefined) return [];
-        const parameters = [...(item.parameters ?? []), ...(operation.parameters ?? [])];
-        return operationOf(`${verb.toUpperCase()} ${path}`, { ...operation, parameters }, linked);
-      }),
-    ),
+    indexOf(operations),
+    ...operations.flatMap(({ title, operation }) => operationOf(title, operation, linked, common)),
+    ...(common.size === 0 ? [] : ["### Errors of every call", [HEAD, RULE, ...common].join("\n")]),
     "## Schemas",
     ...Object.entries(schemas).flatMap(([name, schema]) => [`### ${name}`, ...schemaOf(schema, linked)]),
   ].join("\n\n");
@@ -92,21 +96,52 @@ export function markdownOf(document: Document): string {
 
 type Typed = (schema: Schema) => string;
 
-function operationOf(title: string, operation: Operation, typed: Typed): string[] {
-  const { summary, description, parameters = [], requestBody, responses = {} } = operation;
+const HEAD = "| status | type | meaning |";
+const RULE = "| --- | --- | --- |";
+
+/** A table of all operations, with links to them. */
+function indexOf(operations: readonly { readonly title: string; readonly operation: Operation }[]): string {
+  const rows = operations.map(({ title, operation }) => {
+    const anchor = title
+      .toLowerCase()
+      .replaceAll(/[^\w -]/g, "")
+      .replaceAll(" ", "-");
+    return `| [\`${title}\`](#${anchor}) | ${operation.summary ?? ""} |`;
+  });
+  return ["| call | what it does |", "| --- | --- |", ...rows].join("\n");
+}
+
+/** The rows of an operation's answers. */
+function answersOf({ responses = {} }: Operation, typed: Typed): string[] {
+  const rows = Object.entries(responses).map(([status, response]) => [
+    status === "default" ? "other" : status,
+    contentOf(response, typed),
+    response.description ?? "",
+  ]);
+  return table("status", rows).split("\n").slice(2);
+}
+
+/** The answers that several operations share, if all have them: the page shows them once. */
+function commonAnswers(operations: readonly (readonly string[])[]): ReadonlySet<string> {
+  const [first = [], ...others] = operations;
+  return new Set(
+    others.length === 0 ? [] : first.filter((row) => others.every((rows) => rows.includes(row))),
+  );
+}
+
+function operationOf(
+  title: string,
+  operation: Operation,
+  typed: Typed,
+  common: ReadonlySet<string>,
+): string[] {
+  const { summary, description, parameters = [], requestBody } = operation;
   return [
     `### \`${title}\``,
     ...[summary, description].filter((text) => text !== undefined),
     ...(parameters.length === 0 ? [] : [table("parameter", parametersOf(parameters, typed))]),
     ...(requestBody === undefined ? [] : [`Body: ${contentOf(requestBody, typed)}`]),
-    table(
-      "status",
-      Object.entries(responses).map(([status, response]) => [
-        status === "default" ? "other" : status,
-        contentOf(response, typed),
-        response.description ?? "",
-      ]),
-    ),
+    [HEAD, RULE, ...answersOf(operation, typed).filter((row) => !common.has(row))].join("\n"),
   ];
 }
 

@@ -52,6 +52,10 @@ test("a page has parameters, bodies, statuses and the members of schemas", () =>
     markdownOf(document),
     `## Operations
 
+| call | what it does |
+| --- | --- |
+| [\`GET /books/{id}\`](#get-booksid) | One book. |
+
 ### \`GET /books/{id}\`
 
 One book.
@@ -80,6 +84,22 @@ One book.
 
 any value.`,
   );
+});
+
+test("answers that all operations have are shown once", () => {
+  const answers = (...own: string[]) => ({
+    responses: Object.fromEntries(
+      ["401", ...own].map((status) => [status, { description: `It is ${status}.` }]),
+    ),
+  });
+  const paths = { "/a": { get: answers("200") }, "/b": { get: answers("204", "404"), put: answers("200") } };
+  const page = markdownOf({ ...document, paths: paths as never });
+  const rows = page.split("\n").filter((line) => /^\| \d/.test(line));
+  assert.deepEqual(
+    rows.map((row) => row.slice(2, 5)),
+    ["200", "204", "404", "200", "401"],
+  );
+  assert.match(page, /### Errors of every call\n\n.*\n.*\n\| 401 \| none \| It is 401\. \|\n\n## Schemas/);
 });
 
 test("a reference to no schema is an error", () => {

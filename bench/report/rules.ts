@@ -15,7 +15,7 @@ export function rulesSection(rounds: number, isQuick: boolean): Section {
   return {
     name: "rules",
     title: "Rules",
-    text: `Rules of ${LEVELS.length} levels, measured in one process with a different rule in each lookup. The baseline is a \`Map\` with as many texts and the four joined levels as the key: it shows the cost of a lookup in growing memory. Cached decisions need no lookup.`,
+    text: `Rules of ${LEVELS.length} levels, measured in one process with a different rule in each lookup. The baseline is a \`Map\` with as many texts and the four joined levels as the key: it shows the cost of a lookup in growing memory.`,
     table: table(
       ["rules", "ns per lookup", "x 10 rules", "ns in a Map", "x 10 texts", "load, ms", "memory, MiB"],
       measured.map(({ size, lookup, map, load, memory }) => [

@@ -20,8 +20,8 @@ const faults = {
   ),
 };
 const storeFaults = {
-  501: problem("The store or the rule does not allow it."),
-  503: problem("The store failed, or no rules are loaded. `done` has what was done before."),
+  501: problem("The store, or the kind of the limit, does not support this."),
+  503: problem("The store failed, or no rules are loaded. `done` lists what was done before."),
 };
 const noLimit = { 404: problem("No rule limits this descriptor.") };
 
@@ -63,18 +63,22 @@ const DESCRIPTOR_TEXT = "`key=value,key2=value2`, with `\\,` for a comma inside 
 const limitName = {
   ...text,
   maxLength: MOST_NAME,
-  description: "Of a list: the name of the limit, or its unit with the multiplier (`15_minute`).",
+  description:
+    "If the rule has several limits: the name of one, or its unit with the multiplier (`15_minute`).",
 };
 const reason = { ...text, maxLength: MOST_REASON, description: "For the audit log." };
 
 const target = {
-  domain: { ...text, minLength: 1, maxLength: MOST_CHARACTERS },
+  domain: { ...text, minLength: 1, maxLength: MOST_CHARACTERS, description: "The domain of the rules." },
   descriptor: {
     description: `${DESCRIPTOR_TEXT} Or a list of entries.`,
     oneOf: [text, { type: "array", items: ref("Entry"), minItems: 1, maxItems: 32 }],
   },
 };
-const shown = { domain: text, descriptor: { ...text, description: DESCRIPTOR_TEXT } };
+const shown = {
+  domain: { ...text, description: "The domain of the rules." },
+  descriptor: { ...text, description: DESCRIPTOR_TEXT },
+};
 
 function change(summary: string, request: string, response: JsonObject, responses: JsonObject): JsonObject {
   return {
@@ -90,20 +94,27 @@ function change(summary: string, request: string, response: JsonObject, response
 }
 
 const counterProperties = {
-  name: { ...text, description: "Of a limit in a list." },
-  algorithm: { ...text, enum: ["fixed_window", "sliding_window", "token_bucket"] },
-  limit: { ...count, description: "The effective limit: with overrides and grants." },
+  name: { ...text, description: "The name of the limit, if the rule has several." },
+  algorithm: {
+    ...text,
+    enum: ["fixed_window", "sliding_window", "token_bucket"],
+    description: "How the limit counts.",
+  },
+  limit: { ...count, description: "The limit now, with overrides and grants." },
   burst: { ...count, description: "The size of a token bucket." },
-  granted: { ...count, description: "Tokens left above the bucket that an operator granted." },
-  seconds: { ...count, description: "Length of the window." },
+  granted: { ...count, description: "Tokens of a grant that are left." },
+  seconds: { ...count, description: "The length of the window." },
   key: { ...text, description: "The key in the store." },
-  count: { ...count, description: "Hits in use, rounded up, without those that open reservations hold." },
+  count: {
+    ...count,
+    description: "Hits that were counted, rounded up. Those of open reservations are in `holds`.",
+  },
   holds: { ...count, description: "Hits that open reservations hold." },
-  remaining: count,
+  remaining: { ...count, description: "Hits that still pass." },
   window: ref("Window"),
   resetSeconds: {
     ...count,
-    description: "Until the limit is unused, for limits without a window of their own.",
+    description: "Seconds until the limit is unused. For sliding windows and token buckets.",
   },
 };
 const counterRequired = ["algorithm", "limit", "seconds", "key", "count", "remaining"];
@@ -124,7 +135,7 @@ export const adminDocument: JsonObject = {
   paths: {
     "/admin/v1/counters": {
       get: {
-        summary: "The counters of one descriptor, or a search by the beginning of descriptors.",
+        summary: "Shows the counters of one descriptor, or searches by the beginning of descriptors.",
         parameters: [
           parameter("domain", "The domain of the rules. A search without it covers all domains.", text),
           parameter("descriptor", `One descriptor: ${DESCRIPTOR_TEXT}`, text),
@@ -138,7 +149,7 @@ export const adminDocument: JsonObject = {
             maximum: MOST_PAGE,
             default: DEFAULT_PAGE,
           }),
-          parameter("next", "From the last page.", text),
+          parameter("next", "`next` of the previous page.", text),
         ],
         responses: {
           200: answer("The counters.", { oneOf: [ref("Counters"), ref("Found")] }),
@@ -156,7 +167,7 @@ export const adminDocument: JsonObject = {
     },
     "/admin/v1/counters/grant": {
       post: change(
-        "Raises a limit by some hits until its window ends. A sliding window has them for its length; a token bucket gets them once.",
+        "Grants hits above a limit until its window ends. A sliding window has them for its length. A token bucket gets them once.",
         "Grant",
         ref("Change"),
         { ...noLimit, 409: problem("There are too many overrides and grants."), ...storeFaults },
@@ -164,7 +175,7 @@ export const adminDocument: JsonObject = {
     },
     "/admin/v1/overrides": {
       get: {
-        summary: "All overrides and grants.",
+        summary: "Lists all overrides and grants.",
         responses: {
           200: answer(
             "The overrides and grants.",
@@ -178,7 +189,7 @@ export const adminDocument: JsonObject = {
     "/admin/v1/overrides/{id}": {
       parameters: [id],
       get: {
-        summary: "One override or grant.",
+        summary: "Shows one override or grant.",
         responses: {
           200: answer("The override or grant.", ref("Override")),
           ...faults,
@@ -186,11 +197,16 @@ export const adminDocument: JsonObject = {
           ...storeFaults,
         },
       },
-      put: change("Sets another limit for one descriptor, or replaces it.", "SetOverride", ref("Override"), {
-        ...noLimit,
-        409: problem("Another override changes this limit, or there are too many."),
-        ...storeFaults,
-      }),
+      put: change(
+        "Sets an override: another limit for one descriptor. Replaces one with the same id.",
+        "SetOverride",
+        ref("Override"),
+        {
+          ...noLimit,
+          409: problem("Another override changes this limit, or there are too many."),
+          ...storeFaults,
+        },
+      ),
       delete: {
         summary: "Removes an override or a grant.",
         requestBody: json(object("", { reason }, [])),
@@ -204,7 +220,7 @@ export const adminDocument: JsonObject = {
     },
     "/admin/v1/audit": {
       get: {
-        summary: "The newest changes, newest first.",
+        summary: "Lists changes, the newest first.",
         parameters: [
           parameter("limit", "Changes at most.", {
             type: "integer",
@@ -237,16 +253,20 @@ export const adminDocument: JsonObject = {
         "limits",
       ]),
       Counter: object("One limit with its counter.", counterProperties, counterRequired),
-      Window: object("Of a fixed window.", {
-        unit: { ...text, examples: ["15 MINUTE"] },
+      Window: object("The current window of a fixed window.", {
+        unit: { ...text, description: "The unit, with its multiplier.", examples: ["15 MINUTE"] },
         start: { ...count, description: "Seconds since the epoch." },
-        end: count,
+        end: { ...count, description: "Seconds since the epoch." },
       }),
       Found: object(
         "",
         {
-          counters: { type: "array", items: { oneOf: [ref("FoundCounter"), ref("FoundKey")] } },
-          next: { ...text, description: "Pass it to the following request. Absent at the end." },
+          counters: {
+            type: "array",
+            items: { oneOf: [ref("FoundCounter"), ref("FoundKey")] },
+            description: "The counters of this page.",
+          },
+          next: { ...text, description: "Pass it to the next request. Absent on the last page." },
         },
         ["counters"],
       ),
@@ -254,7 +274,10 @@ export const adminDocument: JsonObject = {
         ...Object.keys(shown),
         ...counterRequired,
       ]),
-      FoundKey: object("A counter whose rule is not known.", { key: text, count: { type: "integer" } }),
+      FoundKey: object("A counter whose rule is unknown.", {
+        key: { ...text, description: "The key in the store." },
+        count: { type: "integer", description: "The value in the store." },
+      }),
       Reset: object("", { ...target, reason }, ["domain", "descriptor"]),
       Grant: object(
         "",
@@ -265,7 +288,7 @@ export const adminDocument: JsonObject = {
             type: "integer",
             minimum: 1,
             maximum: Number.MAX_SAFE_INTEGER,
-            description: "At most 1,000,000,000 for a token bucket.",
+            description: "Hits above the limit. At most 1,000,000,000 for a token bucket.",
           },
           reason,
         },
@@ -275,8 +298,8 @@ export const adminDocument: JsonObject = {
         "The counters before and after a change.",
         {
           ...shown,
-          before: { type: "array", items: ref("Counter") },
-          limits: { type: "array", items: ref("Counter") },
+          before: { type: "array", items: ref("Counter"), description: "Before the change." },
+          limits: { type: "array", items: ref("Counter"), description: "After the change." },
           notes,
         },
         ["domain", "descriptor", "before", "limits"],
@@ -289,16 +312,16 @@ export const adminDocument: JsonObject = {
           requestsPerUnit: {
             ...count,
             maximum: Number.MAX_SAFE_INTEGER,
-            description: "0 suspends the caller.",
+            description: "The new limit. 0 refuses every request.",
           },
-          unlimited: { type: "boolean", description: "Instead of `requestsPerUnit`." },
+          unlimited: { type: "boolean", description: "No limit, instead of `requestsPerUnit`." },
           burst: {
             type: "integer",
             minimum: 1,
             maximum: 1_000_000_000,
-            description: "Of a token bucket. Default: that of the rule.",
+            description: "The size of a token bucket. Without it, that of the rule.",
           },
-          expires: { ...time, description: "Absent: no end." },
+          expires: { ...time, description: "When the override ends. Without it, it stays." },
           reason,
         },
         ["domain", "descriptor"],
@@ -306,17 +329,17 @@ export const adminDocument: JsonObject = {
       Override: object(
         "",
         {
-          id: text,
-          kind: { ...text, enum: ["override", "grant"] },
+          id: { ...text, description: "The id in the path, or `grant-...`." },
+          kind: { ...text, enum: ["override", "grant"], description: "Which of the two it is." },
           ...shown,
           limit: limitName,
-          requestsPerUnit: count,
-          unlimited: { type: "boolean" },
-          burst: count,
-          hits: { ...count, description: "Of a grant." },
-          expires: time,
-          by: { ...text, description: "The operator." },
-          at: time,
+          requestsPerUnit: { ...count, description: "The limit." },
+          unlimited: { type: "boolean", description: "No limit." },
+          burst: { ...count, description: "The size of a token bucket." },
+          hits: { ...count, description: "The hits of a grant." },
+          expires: { ...time, description: "When it ends." },
+          by: { ...text, description: "The operator who set it." },
+          at: { ...time, description: "When it was set." },
           reason,
           effect: {
             type: "array",
@@ -329,27 +352,35 @@ export const adminDocument: JsonObject = {
       AuditEntry: object(
         "One change.",
         {
-          time,
+          time: { ...time, description: "When it happened." },
           who: { ...text, description: "The operator." },
-          what: { ...text, enum: ["counters.reset", "counters.grant", "overrides.set", "overrides.remove"] },
-          target: { type: "object" },
-          before: { description: "The state before the change; null for none." },
-          after: { description: "The state after the change; null for none." },
+          what: {
+            ...text,
+            enum: ["counters.reset", "counters.grant", "overrides.set", "overrides.remove"],
+            description: "The call.",
+          },
+          target: { type: "object", description: "What was changed." },
+          before: { description: "The state before the change. null if there was none." },
+          after: { description: "The state after the change. null if there is none." },
           reason,
         },
         ["time", "who", "what", "target", "before", "after"],
       ),
       Problem: {
         type: "object",
-        description: "RFC 9457.",
+        description: "Problem details (RFC 9457).",
         properties: {
-          type: text,
-          title: text,
-          status: { type: "integer" },
-          detail: text,
-          code: text,
-          errors: { type: "array", items: object("", { in: text, name: text, message: text }) },
-          done: { type: "array", items: text, description: "What a change has done before it failed." },
+          type: { ...text, description: "A URI. `about:blank`: the status says what kind of problem it is." },
+          title: { ...text, description: "The name of the status." },
+          status: { type: "integer", description: "The status of the answer." },
+          detail: { ...text, description: "What is wrong." },
+          code: { ...text, description: "The error code, if there is one." },
+          errors: {
+            type: "array",
+            items: object("", { in: text, name: text, message: text }),
+            description: "The fields that are wrong.",
+          },
+          done: { type: "array", items: text, description: "What a change did before it failed." },
         },
       },
     },

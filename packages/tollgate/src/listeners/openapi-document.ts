@@ -4,7 +4,7 @@ import type { JsonObject } from "../protocol/messages.ts";
 const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 const problem = {
-  description: "The call is invalid, or cannot be answered now.",
+  description: "The call is invalid, or Tollgate cannot answer it now.",
   content: { "application/problem+json": { schema: ref("Problem") } },
 };
 
@@ -13,15 +13,27 @@ const plain = (description: string) => ({
   content: { "text/plain": { schema: { type: "string" } } },
 });
 
-function operation(summary: string, request: string, response: string, refusal?: string): JsonObject {
+interface Operation {
+  readonly summary: string;
+  readonly description?: string;
+  readonly request: string;
+  readonly response: string;
+  /** The meaning of 200. */
+  readonly answered: string;
+  /** The meaning of 429. */
+  readonly refused?: string;
+}
+
+function operation({ summary, description, request, response, answered, refused }: Operation): JsonObject {
   const json = (name: string) => ({ "application/json": { schema: ref(name) } });
   return {
     post: {
       summary,
+      ...(description !== undefined && { description }),
       requestBody: { required: true, content: json(request) },
       responses: {
-        200: { description: "Answered.", content: json(response) },
-        ...(refusal !== undefined && { 429: { description: refusal, content: json(response) } }),
+        200: { description: answered, content: json(response) },
+        ...(refused !== undefined && { 429: { description: refused, content: json(response) } }),
         default: problem,
       },
     },
@@ -34,7 +46,7 @@ function object(properties: JsonObject, required: readonly string[] = []): JsonO
 
 const text = { type: "string" };
 const count = { type: "integer", minimum: 0 };
-const codes = { type: "string", enum: ["OK", "OVER_LIMIT"] };
+const codes = { type: "string", enum: ["OK", "OVER_LIMIT"], description: "The decision." };
 
 function amount(description: string, minimum: number): JsonObject {
   return {
@@ -62,40 +74,57 @@ export const openApiDocument: JsonObject = {
   openapi: "3.1.0",
   info: { title: "Tollgate", version: "1", description: "Rate limit decisions and token budgets." },
   paths: {
-    "/json": operation(
-      "Decides a request and counts its hits.",
-      "RateLimitRequest",
-      "RateLimitResponse",
-      "Over the limit.",
-    ),
-    "/v1/check": operation(
-      "Whether max(1, hitsAddend) more hits would pass beside the open reservations. Counts nothing.",
-      "RateLimitRequest",
-      "RateLimitResponse",
-      "They would be refused.",
-    ),
-    "/v1/report": operation("Counts hits, also beyond the limit.", "RateLimitRequest", "RateLimitResponse"),
-    "/v1/reserve": operation(
-      "Holds an amount of the limits until its commit, in all counters or in none.",
-      "ReserveRequest",
-      "ReserveResponse",
-      "Refused: over the limit, or, as a problem, a counter with too many open reservations.",
-    ),
-    "/v1/commit": operation(
-      "Releases what a reservation holds, and counts what the request has cost, also beyond the limit.",
-      "CommitRequest",
-      "CommitResponse",
-    ),
+    "/json": operation({
+      summary: "Decides a request and counts its hits.",
+      request: "RateLimitRequest",
+      response: "RateLimitResponse",
+      answered: "The request may pass.",
+      refused: "The request exceeds a limit.",
+    }),
+    "/v1/check": operation({
+      summary: "Says whether a request would pass. Counts nothing.",
+      description: "Asks for `hitsAddend` hits, at least one, beside those that open reservations hold.",
+      request: "RateLimitRequest",
+      response: "RateLimitResponse",
+      answered: "The request would pass.",
+      refused: "The request would exceed a limit.",
+    }),
+    "/v1/report": operation({
+      summary: "Counts hits, even beyond the limit.",
+      request: "RateLimitRequest",
+      response: "RateLimitResponse",
+      answered: "The hits are counted.",
+    }),
+    "/v1/reserve": operation({
+      summary: "Reserves an amount until the commit, in all counters or in none.",
+      request: "ReserveRequest",
+      response: "ReserveResponse",
+      answered: "The amount is reserved.",
+      refused:
+        "The amount exceeds a limit. If a counter has too many open reservations, the answer is a problem instead.",
+    }),
+    "/v1/commit": operation({
+      summary: "Ends a reservation, and counts what the request has cost, even beyond the limit.",
+      request: "CommitRequest",
+      response: "CommitResponse",
+      answered: "The cost is counted.",
+    }),
     "/healthcheck": {
       get: {
-        summary: "Whether the service is healthy.",
-        responses: { 200: plain("Healthy."), 503: plain("Not healthy.") },
+        summary: "Says whether the service is healthy.",
+        responses: {
+          200: plain("The service is healthy."),
+          503: plain("It is not: one line for each component that fails."),
+        },
       },
     },
   },
   components: {
     schemas: {
-      Entry: object({ key: text, value: text }),
+      Entry: object({
+        key: { ...text, description: "The key of a level of the rules, or the name of a header." },
+        value: { ...text, description: "The value that the rule counts, or that of the header." },
+      }),
       Descriptor: object({
         entries: { type: "array", items: ref("Entry"), description: "Rules match them in this order." },
         hitsAddend: { ...count, description: "Hits of this descriptor. Ignored by reserve and commit." },
@@ -142,10 +171,10 @@ export const openApiDocument: JsonObject = {
       ReserveRequest: object(
         {
           ...target,
-          amount: amount("What the request may cost. The service may hold less of a small limit.", 1),
+          amount: amount("What the request may cost. Of a small limit, less may be reserved.", 1),
           ttl: {
             ...text,
-            description: "After this time the reservation ends by itself. At most an hour.",
+            description: "The reservation ends by itself after this time. At most an hour.",
             examples: ["10s"],
           },
         },
@@ -154,8 +183,11 @@ export const openApiDocument: JsonObject = {
       ReserveResponse: object(
         {
           code: codes,
-          reservationId: { ...text, description: "Only with OK. Absent if nothing can be held at present." },
-          reservedAmount: { ...text, description: "What the service holds.", examples: ["250"] },
+          reservationId: {
+            ...text,
+            description: "Pass it to the commit. Only with OK. Absent if nothing can be reserved now.",
+          },
+          reservedAmount: { ...text, description: "What is reserved.", examples: ["250"] },
         },
         ["code"],
       ),
@@ -171,17 +203,21 @@ export const openApiDocument: JsonObject = {
         {
           reservationReleased: {
             type: "boolean",
-            description: "Whether the reservation was open: its time to live had not passed.",
+            description: "False if the reservation had ended before.",
           },
         },
         ["reservationReleased"],
       ),
       Problem: object({
-        type: text,
-        title: text,
-        status: { type: "integer" },
-        detail: text,
-        errors: { type: "array", items: object({ in: text, name: text, message: text }) },
+        type: { ...text, description: "A URI. `about:blank`: the status says what kind of problem it is." },
+        title: { ...text, description: "The name of the status." },
+        status: { type: "integer", description: "The status of the answer." },
+        detail: { ...text, description: "What is wrong." },
+        errors: {
+          type: "array",
+          items: object({ in: text, name: text, message: text }),
+          description: "The fields that are wrong.",
+        },
       }),
     },
   },

@@ -139,7 +139,7 @@ test("headers that are too large get a 431, invalid HTTP gets a 400, both with p
     [`GET / HTTP/1.1\r\nhost: x\r\nx-large: ${"x".repeat(20_000)}\r\n\r\n`, /^HTTP\/1\.1 431 /],
     [`GET /${"x".repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`, /^HTTP\/1\.1 431 /],
     ["NONSENSE\r\n\r\n", /^HTTP\/1\.1 400 /],
-    ["GET / HTTP/1.1\r\n\r\n", /^HTTP\/1\.1 400 /],
+    ["GET / HTTP/1.1\r\nconnection: close\r\n\r\n", /^HTTP\/1\.1 400 /],
     ["FLY / HTTP/1.1\r\nhost: x\r\n\r\n", /^HTTP\/1\.1 400 /],
     [
       "POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ntransfer-encoding: chunked\r\n\r\n",

@@ -4,6 +4,7 @@ import { once } from "node:events";
 import { describe, type TestContext, test } from "node:test";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
+import type { AlgorithmName } from "../../src/counters/algorithms/algorithm.ts";
 import { EmbeddedStore } from "../../src/counters/embedded/embedded-store.ts";
 import { makeAcquire } from "./acquire-conformance.ts";
 import type { WorkerTask } from "./embedded-worker.ts";
@@ -13,7 +14,7 @@ const NOW = 1_800_000_000_000;
 async function start(
   t: TestContext,
   store: EmbeddedStore,
-  task: Pick<WorkerTask, "kind" | "keys" | "calls" | "limit">,
+  task: Pick<WorkerTask, "kind" | "keys" | "calls" | "limit" | "algorithm">,
 ) {
   const gate = new Int32Array(new SharedArrayBuffer(4));
   const threads = [0, 1].map(() => {
@@ -30,31 +31,37 @@ async function start(
   return threads;
 }
 
-function usedOf(store: EmbeddedStore, key: number, limit: number): number {
-  const bucket = { stem: `bucket${key}:`, algorithm: "token_bucket", limit, windowSize: 86_400 } as const;
+function usedOf(store: EmbeddedStore, key: number, limit: number, algorithm: AlgorithmName): number {
+  const bucket = { stem: `bucket${key}:`, algorithm, limit, windowSize: 86_400 };
   const request = makeAcquire([{ limits: [bucket], hits: 0 }], NOW);
   store.acquire(request);
   return request.groups[0]!.limits[0]!.used;
 }
 
 describe("limits in several threads", () => {
-  for (const kind of ["acquire", "acquireList"] as const)
-    test(`${kind}: two threads get exactly the tokens of each bucket`, async (t) => {
+  for (const [kind, algorithm] of [
+    ["acquire", "token_bucket"],
+    ["acquire", "sliding_window"],
+    ["acquire", "accepted_window"],
+    ["acquireList", "token_bucket"],
+    ["acquireList", "sliding_window"],
+  ] as const)
+    test(`${kind}, ${algorithm}: two threads get exactly the hits of each limit`, async (t) => {
       const store = EmbeddedStore.create({ sizeInBytes: 1024 ** 2, reclaimInterval: 0 });
       const keys = 5;
       const limit = 1000;
-      const threads = await start(t, store, { kind, keys, calls: 20_000, limit });
+      const threads = await start(t, store, { kind, keys, calls: 20_000, limit, algorithm });
       await Promise.all(threads.map(({ worker }) => once(worker, "exit")));
       const sums = Array.from({ length: keys }, (_, key) =>
         threads.reduce((sum, { done }) => sum + done[key]!, 0),
       );
-      for (const [key, sum] of sums.entries()) assert.equal(usedOf(store, key, limit), sum);
+      for (const [key, sum] of sums.entries()) assert.equal(usedOf(store, key, limit, algorithm), sum);
       if (kind === "acquire")
         assert.deepEqual(
           sums,
           Array.from({ length: keys }, () => limit),
         );
-      // The last list of the buckets that had tokens used one of them up.
+      // The last list of the limits that had hits left used one of them up.
       else assert.ok(Math.max(...sums) === limit && sums.every((sum) => sum <= limit), sums.join());
     });
 

@@ -1,5 +1,6 @@
 /** A thread of `embedded-threads.test.ts`: counts on a shared store and reports its completed counts. */
 import { parentPort, workerData } from "node:worker_threads";
+import type { AlgorithmName } from "../../src/counters/algorithms/algorithm.ts";
 import { EmbeddedStore, type EmbeddedStoreShare } from "../../src/counters/embedded/embedded-store.ts";
 import { HoldBack, Outcome } from "../../src/counters/store.ts";
 import { makeAcquire } from "./acquire-conformance.ts";
@@ -17,6 +18,8 @@ export interface WorkerTask {
   readonly kind: "add" | "together" | "fresh" | "acquire" | "acquireList" | "acquireMoving";
   /** Of every counter, with `together`, `acquire` and `acquireList`. */
   readonly limit: number;
+  /** Of the limits that `acquire` and `acquireList` take from. Default a token bucket. */
+  readonly algorithm?: AlgorithmName;
   readonly name: string;
   readonly now: number;
 }
@@ -53,7 +56,7 @@ function addFresh(call: number): void {
 
 const bucket = (key: number) => ({
   stem: `bucket${key}:`,
-  algorithm: "token_bucket" as const,
+  algorithm: task.algorithm ?? ("token_bucket" as const),
   limit: task.limit,
   windowSize: 86_400,
 });

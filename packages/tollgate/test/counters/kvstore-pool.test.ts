@@ -68,15 +68,18 @@ describe("kvstore: pool", () => {
     );
   });
 
-  test("does not log lost connections of a closed store", async (t) => {
+  test("neither logs nor reports lost connections of a closed store", async (t) => {
     for (const target of [{ poolSize: 1 }, { poolSize: 4 }]) {
       const lines: string[] = [];
       const log = (level: string, message: string) => lines.push(`${level} ${message}`);
-      const { store } = await proxied(t, { ...target, log });
+      const reported: number[] = [];
+      const onConnections = (active: number) => void reported.push(active);
+      const { store } = await proxied(t, { ...target, log, onConnections });
       await until("all connections are open", () => store.gauges.cxActive === target.poolSize);
       await store.close();
       assert.equal(store.gauges.cxActive, 0);
       assert.deepEqual(lines, ["info connected to the key-value store"]);
+      assert.ok(reported.length > 0 && !reported.includes(0), reported.join());
     }
   });
 

@@ -448,6 +448,19 @@ suite("the questions of an application before it binds", () => {
   });
 });
 
+test("a rest element takes the fields that the type declares, from a body, too", () => {
+  const closed = binderOf("PATCH(id: number, { note, ...fields }: { note?: string; title?: string })");
+  const open = binderOf("PATCH(id: number, { note, ...fields }: { note?: string; [name: string]: unknown })");
+  const rows: readonly (readonly [binder: typeof closed, body: object, fault?: string])[] = [
+    [closed, { note: "n", title: "t" }],
+    [closed, { admin: true }, "400 body.admin is not an argument of this method"],
+    [closed, { title: 1 }, "400 body.title must be a string, got a number"],
+    [open, { admin: true }],
+  ];
+  for (const [binder, body, fault] of rows)
+    assert.deepEqual(bound(binder, input("1", json(body))), fault === undefined ? [1, body] : [fault]);
+});
+
 suite("bounds", () => {
   const many = (count: number) => Array.from({ length: count }, (_, index) => `n${index}=`).join("&");
   test("at most a thousand names", () => {

@@ -216,6 +216,7 @@ export class ClusterTopology implements Topology {
       if (incomplete) this.#useNextServer();
       this.#refreshIn(incomplete ? URGENT_REFRESH_MS : REFRESH_MS);
     } catch (error) {
+      if (this.#closed) return;
       this.#useNextServer();
       this.#deps.log("info", `could not read the cluster's slots: ${(error as Error).message}`);
       this.#refreshIn(URGENT_REFRESH_MS);

@@ -28,7 +28,7 @@ export interface KvstoreOptions {
   readonly alwaysExpire?: boolean;
   /** Counts that may wait for a connection to one server. Further counts fail at once. Default 16,384. */
   readonly maxWaiting?: number;
-  /** Called when the number of open connections changed, and after the first attempt to connect. */
+  /** Called when the number of open connections changed, and after the first attempt to connect. Not while the store closes. */
   readonly onConnections?: (active: number) => void;
   /** Called after a refund of hits whose call another slot of the cluster refused. */
   readonly onRefund?: RefundListener | undefined;

@@ -66,8 +66,10 @@ export class KvstoreStore implements ReservationStore {
         this.#lastError = error.message;
       },
       changed: () => {
+        // A store that closes has lost nothing.
+        if (this.#closing) return;
         const active = this.gauges.cxActive;
-        if (active > 0 !== connected && !this.#closing) {
+        if (active > 0 !== connected) {
           connected = active > 0;
           if (connected) log("info", "connected to the key-value store");
           else log("warn", `no connection to the key-value store: ${this.#lastError}`);

@@ -53,6 +53,13 @@ describe("access to the admin API", () => {
       }
     });
 
+  test("these are all paths of the API, and its port is on the loopback interface unless ADMIN_HOST says otherwise", async () => {
+    const document = (await adminCall(address, "/openapi.json", { token: ALICE })).json;
+    for (const path of Object.keys(document.paths))
+      assert.ok(paths.includes(path.replace("{id}", "acme")), `no test of ${path}`);
+    assert.match(address, /^127\.0\.0\.1:/);
+  });
+
   test("other places for a token do not count", async () => {
     for (const [path, headers] of [
       [`/admin/v1/audit?token=${ALICE}`, {}],

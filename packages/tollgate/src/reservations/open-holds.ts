@@ -62,9 +62,10 @@ export class OpenHolds {
     this.#timer ??= setTimeout(() => void this.#look(), PERIOD).unref();
   }
 
-  /** A commit has reached the store. A counter without open holds needs no look. */
+  /** A commit has reached the store. A counter without open holds needs no look, which costs more than this in Redis. */
   committed(group: ReservedGroup): void {
-    if (this.#counters.size > 0 && leadOf(group).held === 0) this.#forget(keyOf(group));
+    const { held, place } = leadOf(group);
+    if (held === 0 && place === undefined && this.#counters.size > 0) this.#forget(keyOf(group));
   }
 
   #forget(key: string): void {
@@ -124,6 +125,7 @@ function keyOf(group: ReservedGroup): string {
 function stemOf({ stem, place }: ReservedLimit): string {
   if (place === undefined) return stem;
   const { bytes, start, end } = place;
+  if (Buffer.isBuffer(bytes)) return bytes.toString("latin1", start, end);
   return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("latin1");
 }
 

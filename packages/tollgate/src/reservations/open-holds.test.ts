@@ -1,0 +1,143 @@
+import assert from "node:assert/strict";
+import { type TestContext, test } from "node:test";
+import { algorithms } from "../counters/algorithms/algorithms.ts";
+import {
+  type ReservationRequest,
+  type ReservationStore,
+  type ReservedGroup,
+  Step,
+} from "../counters/reservations.ts";
+import { Outcome, Refuses, StoreError } from "../counters/store.ts";
+import { createStatistics } from "../observe/registry.ts";
+import { OpenHolds } from "./open-holds.ts";
+
+const MINUTE = 60_000;
+
+function groupOf(stem: string, name: "fixed_window" | "token_bucket" = "token_bucket"): ReservedGroup {
+  const limit = {
+    stem,
+    algorithm: algorithms[name],
+    limit: 10,
+    burst: 10,
+    windowStart: 0,
+    windowSize: 60,
+    homeStart: 0,
+    accepted: true,
+    used: 0,
+    remaining: 0,
+    reset: 0,
+    held: 5,
+  };
+  const results = { outcome: Outcome.COUNTED, accepted: true, released: 0, expired: 0 };
+  return { limits: [limit], lead: 0, hits: 5, refuses: Refuses.ALWAYS, ...results };
+}
+
+/** A store whose every look finds what `answer` says. */
+function setUp(t: TestContext, answer: (group: ReservedGroup) => void) {
+  t.mock.timers.enable({ apis: ["setTimeout", "Date"] });
+  const looks: { stem: string; at: number }[] = [];
+  const store = {
+    kind: "test",
+    async settle({ step, groups: [group], token, now }: ReservationRequest) {
+      assert.deepEqual([step, token], [Step.CANCEL, undefined]);
+      looks.push({ stem: group!.limits[0]!.stem, at: now });
+      answer(group!);
+    },
+  } as unknown as ReservationStore;
+  const registry = createStatistics();
+  const statistics = registry.rule({ domain: "d", levels: ["k"] }, false);
+  const holds = new OpenHolds(store, registry);
+  return {
+    looks,
+    holds,
+    statistics,
+    expired: () => registry.reservationsOf(statistics).expired,
+    /** Lets time pass second by second, as long as looks take no time. */
+    async pass(milliseconds: number) {
+      for (let passed = 0; passed < milliseconds; passed += 1000) {
+        t.mock.timers.tick(1000);
+        for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
+      }
+    },
+  };
+}
+
+function found(group: ReservedGroup, expired: number, held: number): void {
+  group.expired = expired;
+  group.limits[0]!.held = held;
+}
+
+test("looks at a counter once, after its last hold has ended, and counts what had ended", async (t) => {
+  const { holds, statistics, looks, pass, expired } = setUp(t, (group) => found(group, 10, 0));
+  holds.add(groupOf("a:"), statistics, 5000);
+  holds.add(groupOf("a:"), statistics, 9000);
+  holds.add(groupOf("a:"), statistics, 7000);
+  await pass(8000);
+  assert.deepEqual(looks, []);
+  await pass(60_000);
+  assert.deepEqual(looks, [{ stem: "a:", at: 9000 }]);
+  assert.equal(expired(), 10);
+});
+
+test("a hold of a window ends with the window", async (t) => {
+  const { holds, statistics, looks, pass } = setUp(t, (group) => found(group, 5, 0));
+  holds.add(groupOf("a:", "fixed_window"), statistics, 10 * MINUTE);
+  await pass(2 * MINUTE);
+  assert.deepEqual(looks, [{ stem: "a:", at: MINUTE }]);
+});
+
+test("looks again while the store fails", async (t) => {
+  let failures = 3;
+  const { holds, statistics, looks, pass, expired } = setUp(t, (group) => {
+    if (failures-- > 0) throw new StoreError("STORE_UNAVAILABLE", "cut");
+    found(group, 5, 0);
+  });
+  holds.add(groupOf("a:"), statistics, 1000);
+  await pass(10_000);
+  assert.equal(looks.length, 4);
+  assert.equal(expired(), 5);
+});
+
+test("looks again after a minute while holds of other processes are open", async (t) => {
+  let held = 5;
+  const { holds, statistics, looks, pass } = setUp(t, (group) => found(group, 0, held));
+  holds.add(groupOf("a:"), statistics, 1000);
+  await pass(MINUTE);
+  assert.equal(looks.length, 1);
+  held = 0;
+  await pass(5 * MINUTE);
+  assert.equal(looks.length, 2);
+});
+
+test("a commit that leaves no hold needs no look", async (t) => {
+  const { holds, statistics, looks, pass } = setUp(t, (group) => found(group, 0, 0));
+  for (const [stem, left] of [
+    ["a:", 0],
+    ["b:", 5],
+  ] as const) {
+    holds.add(groupOf(stem), statistics, 1000);
+    const committed = groupOf(stem);
+    found(committed, 0, left);
+    holds.committed(committed);
+  }
+  await pass(5000);
+  assert.deepEqual(looks, [{ stem: "b:", at: 1000 }]);
+});
+
+test("the number of counters is bounded, and so are the looks of a round", async (t) => {
+  const { holds, statistics, looks, pass } = setUp(t, (group) => found(group, 0, 0));
+  for (let index = 0; index < 10_100; index++) holds.add(groupOf(`${index}:`), statistics, 1000);
+  await pass(1000);
+  assert.equal(looks.length, 512);
+  assert.equal(looks[0]!.stem, "100:", "the first ones are forgotten");
+  await pass(30_000);
+  assert.equal(looks.length, 10_000);
+});
+
+test("the characters of their keys are bounded", async (t) => {
+  const { holds, statistics, looks, pass } = setUp(t, (group) => found(group, 0, 0));
+  for (let index = 0; index < 10; index++)
+    holds.add(groupOf(`${index}${"x".repeat(1024 * 1024)}`), statistics, 1000);
+  await pass(5000);
+  assert.equal(looks.length, 7);
+});

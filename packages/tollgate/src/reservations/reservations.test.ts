@@ -1,0 +1,37 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { EmbeddedStore } from "../counters/embedded/embedded-store.ts";
+import { descriptor, plainOptions, request, rule, ruleSet } from "../decision/decide.fixture.ts";
+import { createStatistics } from "../observe/registry.ts";
+import { Unit } from "../protocol/messages.ts";
+import type { ReserveResponse } from "../protocol/reservation-messages.ts";
+import { Reservations } from "./reservations.ts";
+
+const MINUTE = 60_000;
+const rules = ruleSet({ k: rule({ unit: Unit.DAY, requestsPerUnit: 100 }) });
+
+test("a ttl above an hour is cut to an hour", async () => {
+  const store = EmbeddedStore.create({ sizeInBytes: 4 * 1024 ** 2 });
+  const options = { ...plainOptions, ttl: 10 * MINUTE, maxFraction: 1, maxHolds: 10 };
+  const reservations = new Reservations(options, createStatistics(), store);
+  const asked = () => reservations.prepare(request(descriptor("k")), rules);
+  const begun = Date.UTC(2026, 0, 1, 6);
+  const held = async (minutes: number) => {
+    const time = { now: begun + minutes * MINUTE, deadline: 0 };
+    const { statuses } = await reservations.check(asked(), time);
+    return 100 - statuses[0]!.limitRemaining;
+  };
+  const reserve = async (hits: number, ttl: number | undefined): Promise<ReserveResponse> =>
+    reservations.reserve(asked(), { amount: hits, ttl }, { now: begun, deadline: 0 });
+  for (const [hits, ttl] of [
+    [1, 5 * MINUTE],
+    [2, undefined],
+    [4, 60 * MINUTE],
+    [8, 10_000 * MINUTE],
+  ] as const)
+    assert.equal((await reserve(hits, ttl)).reserved, hits);
+  const seen = [];
+  for (const minutes of [4, 6, 9, 11, 59, 61]) seen.push(await held(minutes));
+  assert.deepEqual(seen, [15, 14, 14, 12, 12, 0]);
+  await store.close();
+});

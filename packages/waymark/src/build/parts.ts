@@ -218,13 +218,7 @@ export const PARTS: readonly Part[] = [
       runOnStop: `if (arguments[0].onStop !== undefined || arguments[0].use !== undefined) { ${REFUSE} }`,
     },
   },
-  // A WHATWG request has a URL: its target is a path.
-  {
-    from: "application/application",
-    to: "application/asterisk",
-    names: ["asteriskAnswer"],
-    isUsed: ({ isFetch }) => !isFetch,
-  },
+  // A WHATWG request has a URL: its target is a path. Only workerd also passes on an asterisk.
   { from: "http/target", to: "http/authority", names: ["authorityOf"], isUsed: ({ isFetch }) => !isFetch },
   {
     from: "application/web-platform",

@@ -28,7 +28,7 @@ test("the OpenAPI document is valid, and the reviewed routes and the client's de
   assert.ok(valid, JSON.stringify(errors));
   assert.ok("/books/{id}" in document.paths && "/books/reviews/{book}" in document.paths);
   const { post } = (document.paths as Record<string, { post: { responses: object } }>)["/books"]!;
-  assert.deepEqual(Object.keys(post.responses), ["201", "4XX", "5XX"]);
+  assert.deepEqual(Object.keys(post.responses), ["201", "401", "4XX", "5XX"]);
   const { put } = (document.paths as Record<string, { put: { responses: object } }>)["/books/{id}"]!;
   assert.deepEqual(Object.keys(put.responses), ["200", "404", "4XX", "5XX"]);
   const launcher = join(import.meta.dirname, "..", "..", "packages", "waymark", "bin", "waymark.mjs");

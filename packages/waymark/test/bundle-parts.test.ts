@@ -130,7 +130,7 @@ async function bothOf(at: number): Promise<readonly [bundle: Served, sources: Se
     target: "worker",
     directory: folder,
     app: undefined,
-    manifest: linkedText([discover(prefix, folder)], [all.roots[at]!], { folder, documented: false }),
+    manifest: await linkedText([discover(prefix, folder)], [all.roots[at]!], { folder, documented: false }),
     nodeCompat: false,
     usage: {
       routes: { classes: all.classes.filter(({ module }) => module === prefix) },

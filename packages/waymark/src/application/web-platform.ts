@@ -1,7 +1,7 @@
 import { formData } from "../http/form-data.ts";
 import { manifestEntries } from "../routing/manifest.ts";
-import { StartError } from "../routing/start-error.ts";
 import { gatherTable } from "./gather-table.ts";
+import { openViewer } from "./no-viewer.ts";
 import type { ApplicationOptions } from "./options.ts";
 import type { Gathered, Gathering, Platform } from "./platform.ts";
 
@@ -10,12 +10,7 @@ export const webPlatform: Platform = {
   gather,
   parseMultipart: formData,
   describePackage: () => ({}),
-  openViewer() {
-    throw new StartError(
-      "INVALID_OPTION",
-      "only Node serves the page of the OpenAPI document: set page: false",
-    );
-  },
+  openViewer,
 };
 
 function gather(options: ApplicationOptions, { notes }: Gathering): Gathered {

@@ -1,5 +1,6 @@
 import { relative } from "node:path";
 import type { FoundModule } from "../routing/discover.ts";
+import { loadFile, type Namespace } from "../routing/load.ts";
 import type { RouteClass, RouteModule } from "../routing/routes.ts";
 import { NO_PLACE, specifierOf, withoutPlace } from "./manifest-text.ts";
 import { withoutDocumentation } from "./undocumented.ts";
@@ -16,34 +17,37 @@ const linked = (controller, name, segment, signatures, members) => ({
   controller, name, segment, signatures, members,
   verbs: new Map(Object.keys(signatures).map((verb) => [verb, controller.prototype[verb]])),
 });
-const isController = (value) => typeof value === "function" && Symbol.for("@tollway/waymark.Controller") in value;
 `;
 
 /**
  * The source of a manifest for a bundle. It has the classes themselves, which `waymark build` has found and checked, so
  * that the bundle needs neither the search for them nor the comparison.
  */
-export function linkedText(
+export async function linkedText(
   found: readonly FoundModule[],
   roots: readonly RouteModule[],
   options: LinkOptions,
-): string {
+): Promise<string> {
   const imports: string[] = [];
-  const entryText = (module: FoundModule, route: RouteModule, segment: string): string => {
+  const entryText = async (module: FoundModule, route: RouteModule, segment: string): Promise<string> => {
     let classes: string[] = [];
     if (module.file !== undefined) {
       const name = `m${imports.length}`;
       imports.push(
         `import * as ${name} from ${quoted(specifierOf(relative(options.folder, module.file)))};\n`,
       );
-      classes = topLevel(route).map(([own, each]) => classText(each, own, exportOf(name, each), options));
+      const exported = await loadFile(module.file);
+      classes = topLevel(route).map(([own, each]) =>
+        classText(each, own, `${name}.${exportOf(exported, each)}`, options),
+      );
     }
-    const children = [...module.children].map(([own, child]) =>
-      entryText(child, route.children.get(own)!, own),
-    );
+    const children: string[] = [];
+    for (const [own, child] of module.children)
+      children.push(await entryText(child, route.children.get(own)!, own));
     return `{ name: ${quoted(module.name)}, segment: ${quoted(segment)}, classes: [${classes}], children: [${children}] }`;
   };
-  const entries = found.map((module, at) => entryText(module, roots[at]!, ""));
+  const entries: string[] = [];
+  for (const [at, module] of found.entries()) entries.push(await entryText(module, roots[at]!, ""));
   return `${imports.join("")}${HELPERS}const roots = [${entries.join(",\n")}];
 export const manifest = {
   version: 2,
@@ -67,10 +71,9 @@ function topLevel({ classes, fallback }: RouteModule): [segment: string, route: 
   return all.sort(([, one], [, other]) => (one.name < other.name ? -1 : 1));
 }
 
-function exportOf(module: string, { name }: RouteClass): string {
-  return name === "Default"
-    ? `[${module}.Default, ${module}.default].find(isController)`
-    : `${module}.${name}`;
+/** The export that is a class. Two names mean the fallback. */
+function exportOf(exported: Namespace, { name, controller }: RouteClass): string {
+  return name === "Default" && exported.Default !== controller ? "default" : name;
 }
 
 function classText(route: RouteClass, segment: string, controller: string, options: LinkOptions): string {

@@ -64,6 +64,9 @@ function manifestPart(from: string): Part {
   };
 }
 
+const hasDocument = ({ options }: Usage): boolean =>
+  options.openapi !== undefined && options.openapi !== false;
+
 const hasVersions = ({ options }: Usage): boolean => options.versions !== undefined;
 
 const observes = ({ options: { onRequest, onAnswer, onEnd, use } }: Usage): boolean =>
@@ -74,7 +77,13 @@ export const PARTS: readonly Part[] = [
     from: "application/load-routes",
     to: "application/documented-routes",
     names: ["documentedRoutes"],
-    isUsed: ({ options }) => options.openapi !== undefined && options.openapi !== false,
+    isUsed: hasDocument,
+  },
+  {
+    from: "application/web-platform",
+    to: "application/no-viewer",
+    names: ["openViewer"],
+    isUsed: hasDocument,
   },
   {
     from: "application/application",
@@ -167,6 +176,9 @@ export const PARTS: readonly Part[] = [
   streamPart("http/to-answer", "blob-answer", { blobAnswer: REFUSE }),
   streamPart("http/to-answer", "stream", { streamAnswer: REFUSE }),
   streamPart("http/to-answer", "body-source", { sourceOf: REFUSE_STREAM }),
+  streamPart("http/stringify", "body-source", { sourceOf: REFUSE_STREAM }),
+  // A thrown stream is not sent either way.
+  streamPart("application/failure", "body-source", { sourceOf: "" }),
   {
     from: "serve/fetch-adapter",
     to: "serve/fetch-stream",

@@ -57,7 +57,7 @@ async function bundle(args: Arguments, target: NonNullable<Arguments["target"]>)
     app: app === undefined ? undefined : { file: app, name: await exportName(app) },
     manifest: isOwn
       ? undefined
-      : linkedText(modulesOf(application), routes.roots, {
+      : await linkedText(modulesOf(application), routes.roots, {
           folder: directory,
           documented: options.openapi !== undefined && options.openapi !== false,
         }),

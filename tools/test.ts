@@ -11,10 +11,13 @@
  */
 import { spawnSync } from "node:child_process";
 import { accessSync, constants, globSync, statSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { availableParallelism, tmpdir } from "node:os";
 import { delimiter, join, resolve } from "node:path";
-import { pathToFileURL } from "node:url";
+import { run } from "node:test";
+import { spec } from "node:test/reporters";
 import { parseArgs } from "node:util";
+import { inOrder } from "./test-order.ts";
+import reporter from "./test-reporter.ts";
 
 /** A command on the PATH, or its full path if another Python's command does not work -> the Debian package that contains it. */
 const needs: Record<string, string> = {
@@ -55,10 +58,10 @@ function installMissing(): void {
   if (process.getuid?.() === 0 && onPath("apt-get")) {
     console.error(`installing what the tests need: ${packages.join(" ")}`);
     const env = { ...process.env, DEBIAN_FRONTEND: "noninteractive", RUNLEVEL: "1" };
-    const run = (args: string[]) =>
+    const apt = (args: string[]) =>
       spawnSync("apt-get", args, { env, stdio: ["ignore", "ignore", "inherit"] });
-    run(["-qq", "update"]);
-    run(["-qq", "install", "-y", "--no-install-recommends", ...packages]);
+    apt(["-qq", "update"]);
+    apt(["-qq", "install", "-y", "--no-install-recommends", ...packages]);
   }
   const still = [...new Set(missing.filter(([command]) => !onPath(command)).map(([, name]) => name))];
   if (still.length > 0) {
@@ -69,12 +72,14 @@ function installMissing(): void {
 
 function testFiles(paths: string[]): string[] {
   if (paths.length === 0)
-    return globSync(
-      roots.map((root) => `${root}/**/*.test.ts`),
-      skip,
-    ).sort();
+    return inOrder(
+      globSync(
+        roots.map((root) => `${root}/**/*.test.ts`),
+        skip,
+      ),
+    );
   return paths.flatMap((path) =>
-    statSync(path).isDirectory() ? globSync(`${path}/**/*.test.ts`, skip).sort() : [path],
+    statSync(path).isDirectory() ? inOrder(globSync(`${path}/**/*.test.ts`, skip)) : [path],
   );
 }
 
@@ -89,30 +94,24 @@ if (files.length === 0) {
   console.error(`no test files under ${positionals.join(", ")}`);
   process.exit(1);
 }
-const reporter = values.verbose ? "spec" : pathToFileURL(join(import.meta.dirname, "test-reporter.ts")).href;
 installMissing();
-const coverage = [
-  "--experimental-test-coverage",
-  "--test-coverage-include=packages/*/src/**/*.ts",
-  "--test-coverage-exclude=**/*.{test,fixture,arbitrary}.ts",
-  "--test-coverage-exclude=**/gen/**",
-];
+process.env.PATH += `${delimiter}/usr/sbin`;
 /**
  * Each test file is a process that loads up to 400 modules. Node keeps their compiled code in the folder where it keeps
  * Tollgate's, which takes a third of the CPU off many files. Not for coverage, which would be less precise.
  */
-const cache = values.coverage ? {} : { NODE_COMPILE_CACHE: join(tmpdir(), "node-compile-cache") };
-const result = spawnSync(
-  process.execPath,
-  [
-    "--test",
-    "--test-concurrency=2",
-    `--test-timeout=${process.env.TEST_TIMEOUT_MS ?? 240_000}`,
-    `--test-reporter=${reporter}`,
-    "--test-reporter-destination=stdout",
-    ...(values.coverage ? coverage : []),
-    ...files,
-  ],
-  { stdio: "inherit", env: { ...process.env, ...cache, PATH: `${process.env.PATH}${delimiter}/usr/sbin` } },
-);
-process.exit(result.status ?? 1);
+if (!values.coverage) process.env.NODE_COMPILE_CACHE = join(tmpdir(), "node-compile-cache");
+/** The command `node --test` would sort the files by name. */
+const events = run({
+  files: files.map((file) => resolve(file)),
+  // One file more than cores, because many files wait for servers and time limits. Each may need 300 MB of memory.
+  concurrency: Math.min(8, availableParallelism() + 1),
+  timeout: Number(process.env.TEST_TIMEOUT_MS ?? 240_000),
+  coverage: values.coverage,
+  coverageIncludeGlobs: ["packages/*/src/**/*.ts"],
+  coverageExcludeGlobs: ["**/*.{test,fixture,arbitrary}.ts", "**/gen/**"],
+});
+events.on("test:summary", ({ success }) => {
+  if (!success) process.exitCode = 1;
+});
+events.compose(values.verbose ? new spec() : reporter).pipe(process.stdout);

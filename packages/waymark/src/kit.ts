@@ -2,8 +2,9 @@
  * `@tollway/waymark/kit`: what most APIs need around their controllers. Every part is one file that uses web standards
  * only. Parts that need a package or Node have entries of their own: `kit/jwt`, `kit/telemetry`, `kit/files`.
  */
-export type { AccessLogEntry, AccessLogOptions } from "./kit/access-log.ts";
+export type { AccessLog, AccessLogOptions } from "./kit/access-log.ts";
 export { accessLog } from "./kit/access-log.ts";
+export type { AccessLogEntry } from "./kit/access-log-lines.ts";
 export { attachment } from "./kit/attachment.ts";
 export type { BasicOptions } from "./kit/basic.ts";
 export { basic } from "./kit/basic.ts";

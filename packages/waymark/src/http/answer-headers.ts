@@ -28,7 +28,14 @@ export class AnswerHeaders implements Iterable<readonly [string, string]> {
 
   /** Replaces every value of the header. */
   set(name: string, value: string): void {
-    const lower = checked(name, value);
+    this.replace(checked(name, value), value);
+  }
+
+  /**
+   * Like {@link set}, for a name in lower case and a value that are known to be valid.
+   * @internal
+   */
+  replace(lower: string, value: string): void {
     const at = this.#indexOf(lower);
     if (at === -1) this.#flat.push(lower, value);
     else {
@@ -68,6 +75,14 @@ export class AnswerHeaders implements Iterable<readonly [string, string]> {
     for (let at = this.#flat.length - 2; at >= from; at -= 2)
       if (this.#flat[at] === lower) this.#flat.splice(at, 2);
   }
+}
+
+/**
+ * Checks a name that many answers will have. Returns it in lower case.
+ * @throws {TypeError} if it is not the name of a header
+ */
+export function headerName(name: string): string {
+  return checked(name, "");
 }
 
 /** Names that were checked before. The same few names are set for every answer. */

@@ -1,6 +1,8 @@
 import assert from "node:assert/strict";
-import { execFileSync, spawnSync } from "node:child_process";
-import { test } from "node:test";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+import { type TestContext, test } from "node:test";
 import { type AccessLogOptions, accessLog, requestId } from "@tollway/waymark/kit";
 import { applicationWith, ask } from "./support.fixture.ts";
 
@@ -109,4 +111,73 @@ test("on Lambda, a line is written before the invocation ends: the environment m
     encoding: "utf8",
   });
   assert.equal(stdout, "/x\n");
+});
+
+/** An application whose log goes to standard output. `ask(n)` sends n requests. */
+const PROGRAM = `
+  import { Application, Controller } from "@tollway/waymark";
+  import { accessLog } from "@tollway/waymark/kit";
+  class Default extends Controller { GET() { return 1; } }
+  const log = accessLog();
+  const application = new Application({ controllers: { Default }, use: [log] });
+  const request = new Request("http://localhost/" + "p".repeat(10_000));
+  async function ask(count) { for (let at = 0; at < count; at++) await application.fetch(request); }
+  const tell = (value) => console.error(JSON.stringify(value));
+`;
+
+function start(context: TestContext, program: string) {
+  const args = ["--input-type=module", "-e", PROGRAM + program];
+  const child = spawn(process.execPath, args, { cwd: import.meta.dirname, stdio: ["pipe", "pipe", "pipe"] });
+  context.after(() => child.kill("SIGKILL"));
+  return child;
+}
+
+test("a reader that does not read: waiting lines are bounded, others are counted, and the log says so later", async (context) => {
+  const child = start(
+    context,
+    `
+    await ask(300);
+    tell({ dropped: log.dropped, waiting: process.stdout.writableLength });
+    process.stdin.once("data", async () => {
+      while (process.stdout.writableLength > 0) await new Promise((next) => setTimeout(next, 5));
+      await ask(1);
+      await application.stop();
+      process.exit();
+    });`,
+  );
+  const [told] = (await once(child.stderr, "data")) as [Buffer];
+  const { dropped, waiting } = JSON.parse(String(told)) as { dropped: number; waiting: number };
+  assert.ok(dropped > 0 && dropped < 300, `${dropped} lines were dropped`);
+  assert.ok(waiting < 2_000_000, `${waiting} characters wait`);
+  child.stdin.write("go");
+  const lines = (await text(child.stdout)).trimEnd().split("\n");
+  const entries = lines.map((line) => JSON.parse(line) as { dropped?: number; status?: number });
+  const reported = entries.reduce((sum, entry) => sum + (entry.dropped ?? 0), 0);
+  assert.ok(reported >= dropped);
+  assert.equal(entries.filter(({ status }) => status === 404).length, 301 - reported);
+});
+
+test("a stop waits until a slow reader has the lines", async (context) => {
+  const child = start(context, "await ask(60); tell(0); await application.stop(); process.exit();");
+  await once(child.stderr, "data");
+  assert.equal((await text(child.stdout)).trimEnd().split("\n").length, 60);
+});
+
+test("a reader that goes away does not end the process", async (context) => {
+  const child = start(
+    context,
+    `
+    process.stdin.once("data", async () => {
+      await ask(20);
+      await new Promise((next) => setTimeout(next, 0));
+      await ask(20);
+      await application.stop();
+      tell({ dropped: log.dropped });
+      process.exit();
+    });`,
+  );
+  child.stdout.destroy();
+  await once(child.stdout, "close");
+  child.stdin.write("go");
+  assert.deepEqual(JSON.parse(await text(child.stderr)), { dropped: 40 });
 });

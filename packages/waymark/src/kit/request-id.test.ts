@@ -50,6 +50,24 @@ test("a client's id counts only if it is trusted and harmless", async () => {
   }
 });
 
+test("a wrong name of the header is an error at the start", () => {
+  for (const header of ["", "x request", "x\nid", "é"]) assert.throws(() => requestId({ header }), TypeError);
+});
+
+test("the id replaces a header of the same name", async () => {
+  class Default extends Controller {
+    GET() {
+      this.response.headers.append("x-request-id", "own");
+      return 1;
+    }
+  }
+  for (const generate of [undefined, () => "made"]) {
+    const application = applicationWith([requestId(generate && { generate })], { Default });
+    const id = (await ask(application, "/")).headers.get("x-request-id")!;
+    assert.match(id, generate ? /^made$/ : UUID);
+  }
+});
+
 test("the header can have another name", async () => {
   const application = applicationWith([requestId({ header: "X-Correlation-Id", trust: true })]);
   const response = await ask(application, "/", { headers: { "x-correlation-id": "7" } });

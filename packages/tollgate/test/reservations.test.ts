@@ -1,5 +1,8 @@
 /** Reserve and Commit, CheckRateLimit and Report over both protocols of one process, embedded. */
 import assert from "node:assert/strict";
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { describe, test } from "node:test";
 import { Client, credentials } from "@grpc/grpc-js";
 import { Validator } from "@seriousme/openapi-schema-validator";
@@ -210,6 +213,39 @@ describe("Reserve and Commit", () => {
       assert.equal(await grpc.commit("tokens=a", id, 30), false);
       assert.equal(await grpc.check("tokens=a"), "OK 970");
     }));
+
+  test("after a restart, the gauge of what is held counts what the snapshot restored", async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), "tollgate-held-"));
+    t.after(() => rm(folder, { recursive: true }));
+    const env = { EMBEDDED_STORE_SNAPSHOT: join(folder, "counters"), WORKERS: "2" };
+    const ids: string[] = [];
+    await running(
+      async (_, { grpc, http }) => {
+        for (const key of ["tokens", "list"]) ids.push((await grpc.reserve(`${key}=a`, 100)).id);
+        await http.reserve("tokens=a", 30, 1000);
+        await http.reserve("tokens=b", 5);
+      },
+      { env },
+    );
+    await running(
+      async (service, { grpc, http }) => {
+        const held = (key: string) => statistic(service, `llm\\.${key}\\.held`);
+        assert.equal(await held("tokens"), undefined, "no call has read a counter");
+        assert.equal(await http.commit("list=a", ids[1]!, 10), true);
+        assert.equal(await held("list"), 0);
+        assert.equal((await grpc.reserve("tokens=a", 7)).code, "OK");
+        await until("the hold with a short time to live has ended", async () => {
+          await http.check("tokens=a");
+          return (await held("tokens")) === 107;
+        });
+        assert.equal(await http.commit("tokens=a", ids[0]!, 10), true);
+        assert.equal(await held("tokens"), 7);
+        await http.check("tokens=b");
+        assert.equal(await held("tokens"), 12);
+      },
+      { env },
+    );
+  });
 
   test("a counter has a bounded number of reservations", () =>
     running(

@@ -59,6 +59,8 @@ export interface ReservedGroup extends AcquireGroup {
   released: number;
   /** Result: hits whose hold ended without a commit. Each is reported once. */
   expired: number;
+  /** Result: hits whose hold a snapshot has restored. Each is reported once. */
+  restored: number;
 }
 
 export interface ReservationRequest {
@@ -107,6 +109,8 @@ export interface LedgerState extends CounterState {
   isCommitted: boolean;
   /** Hits whose hold ended since the last step. */
   expired: number;
+  /** Hits whose hold a snapshot has restored, in the first step for the counter. */
+  restored: number;
   /** Result: hits to add to the request's own hold. */
   adds: number;
   /** Result: whether the store must end the request's own hold. */
@@ -121,6 +125,7 @@ export function newLedgerState(state: CounterState): LedgerState {
     isKnown: false,
     isCommitted: false,
     expired: 0,
+    restored: 0,
     adds: 0,
     ends: false,
   };
@@ -146,7 +151,7 @@ export function settleTogether(
     const group = groups[which]!;
     group.outcome = Outcome.COUNTED;
     group.accepted = true;
-    group.released = group.expired = 0;
+    group.released = group.expired = group.restored = 0;
     for (let index = 0; index < group.limits.length; index++) {
       const limit = group.limits[index]!;
       const state = states[at++]!;
@@ -155,7 +160,8 @@ export function settleTogether(
       state.ends = false;
       if (index !== group.lead) continue;
       group.expired = state.expired;
-      state.expired = 0;
+      group.restored = state.restored;
+      state.expired = state.restored = 0;
     }
   }
   if (step === Step.CHECK) check(request, states);

@@ -85,7 +85,7 @@ export async function readCountersWithHolds(
   const common = { hits: 0, refuses: Refuses.NEVER, outcome: Outcome.COUNTED, accepted: true };
   await settleFrom(store, {
     step: Step.CHECK,
-    groups: [{ ...common, limits, lead: 0, released: 0, expired: 0 }],
+    groups: [{ ...common, limits, lead: 0, released: 0, expired: 0, restored: 0 }],
     token: undefined,
     ttl: 0,
     maxHolds: 0,

@@ -192,6 +192,7 @@ function newGroupSlot(): GroupSlot {
     lead: 0,
     released: 0,
     expired: 0,
+    restored: 0,
     count: {
       stem: "",
       place: undefined,

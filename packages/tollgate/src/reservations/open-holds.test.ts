@@ -28,7 +28,7 @@ function groupOf(stem: string, name: "fixed_window" | "token_bucket" = "token_bu
     reset: 0,
     held: 5,
   };
-  const results = { outcome: Outcome.COUNTED, accepted: true, released: 0, expired: 0 };
+  const results = { outcome: Outcome.COUNTED, accepted: true, released: 0, expired: 0, restored: 0 };
   return { limits: [limit], lead: 0, hits: 5, refuses: Refuses.ALWAYS, ...results };
 }
 

@@ -155,5 +155,6 @@ function copyOf({ limits, lead }: ReservedGroup): ReservedGroup {
     accepted: true,
     released: 0,
     expired: 0,
+    restored: 0,
   };
 }

@@ -144,7 +144,7 @@ export class Reservations {
       const group = groups[index]!;
       const own = group.limits;
       group.lead = own.length === 1 ? 0 : leadOf(own);
-      group.released = group.expired = 0;
+      group.released = group.expired = group.restored = 0;
       for (let each = 0; each < own.length; each++) {
         const limit = own[each]!;
         const isLater = madeAt > 0 && limit.algorithm.perWindow;
@@ -161,14 +161,21 @@ export class Reservations {
     const waiting = groups.length === 0 ? undefined : settleFrom(this.#store, request);
     if (waiting === undefined) {
       this.#pool.give(asked);
-      countEnded(asked, this.#statistics);
+      this.#countEnded(asked);
       return answer();
     }
     return waiting.then(() => {
       this.#pool.giveLater(asked);
-      countEnded(asked, this.#statistics);
+      this.#countEnded(asked);
       return answer();
     });
+  }
+
+  /** The ends of restored holds are unknown, so their counter is due at once. */
+  #countEnded(asked: Asked): void {
+    countEnded(asked, this.#statistics, (group, statistics) =>
+      this.#openHolds.add(group, statistics, asked.request.now),
+    );
   }
 
   #answer(asked: Asked, { now }: CallTime, isVerdict: boolean): RateLimitResponse {

@@ -53,9 +53,21 @@ export function statusesOf(settled: Settled, nowSeconds: number): void {
   });
 }
 
-/** Counts holds that have ended unused, or that this call released. */
-export function countEnded(settled: Settled, all: Statistics): void {
-  each(settled, ({ statistics }, { expired, released }) => {
+/**
+ * Counts holds that have ended unused, that this call released, and that a snapshot has restored.
+ * @param onRestored called for each group with restored holds
+ */
+export function countEnded(
+  settled: Settled,
+  all: Statistics,
+  onRestored: (group: ScratchGroup, statistics: RuleStatistics) => void,
+): void {
+  each(settled, ({ statistics }, group) => {
+    const { expired, released, restored } = group;
+    if (restored > 0) {
+      all.reservationsOf(statistics).reserved += restored;
+      onRestored(group, statistics);
+    }
     if (expired > 0) all.reservationsOf(statistics).expired += expired;
     if (released > 0) all.reservationsOf(statistics).released += released;
   });

@@ -69,6 +69,7 @@ export function makeSettle(fields: SettleFields, now: number): ReservationReques
       lead: 0,
       released: -1,
       expired: -1,
+      restored: -1,
       limits: made.limits.map((limit) => {
         const seconds = Math.floor(home / 1000);
         const homeStart = limit.algorithm.perWindow ? seconds - (seconds % limit.windowSize) : 0;

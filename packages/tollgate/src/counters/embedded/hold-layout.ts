@@ -16,6 +16,7 @@
  * 4        end of its time to live                 hits of ended holds           when it is forgotten
  * 5        slot of its ledger | place in the heap  number of open holds | of all –
  * 6        when it stops counting                  hash of the counter's key     the same
+ *                                                  | whether a snapshot restored it, and no call has read it since
  * 7        –                                       next | in the queue           next in the queue | –
  * ```
  * Instants are milliseconds since the epoch.
@@ -32,6 +33,7 @@ export const HEAP_AT = 11;
 export const OPEN = 10;
 export const ALL = 11;
 export const HASH = 12;
+export const RESTORED = 13;
 export const QUEUE_NEXT = 14;
 export const QUEUED = 15;
 /** Word positions in a slot. */

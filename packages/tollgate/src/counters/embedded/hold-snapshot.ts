@@ -69,7 +69,7 @@ export function addHolds(table: CounterTable, payload: Buffer, now: number): boo
     if (hold.end <= now) continue;
     const shard = table.shards[table.shardIndexOf(hold.hash)]!;
     shard.acquire();
-    shard.holds?.load(hold);
+    shard.holds?.restore(hold);
     shard.release();
   }
   return true;

@@ -26,6 +26,7 @@ import {
   QUEUE_LAST,
   QUEUE_NEXT,
   QUEUED,
+  RESTORED,
   SEEDS,
   SLOT_WORDS,
   UNTIL,
@@ -44,6 +45,7 @@ export interface Held {
   isKnown: boolean;
   isCommitted: boolean;
   expired: number;
+  restored: number;
   /** Where the ledger and the own hold are: slots, 0 for none. */
   ledger: number;
   slot: number;
@@ -98,20 +100,24 @@ export class Holds {
 
   /**
    * Reads the holds of a counter at an instant, after it has ended those that no longer count. Passes on the hits of
-   * ended holds once.
+   * ended holds once, and those of restored holds.
    * @param token of the own hold; undefined for a new one
    */
   read(counter: Digest, token: Token | undefined, now: number, held: Held): void {
     this.#expire(now);
     const ledger = this.#find(counter, true);
     held.ledger = ledger;
-    held.slot = held.held = held.holds = held.own = held.expired = 0;
+    held.slot = held.held = held.holds = held.own = held.expired = held.restored = 0;
     held.isKnown = held.isCommitted = false;
     if (ledger !== 0) {
       const word = this.#word(ledger);
       held.held = this.#words[word + AMOUNT]!;
       held.holds = this.#ints[word * 2 + OPEN]!;
       held.expired = this.#words[word + END]!;
+      if (this.#ints[word * 2 + RESTORED] === 1) {
+        this.#ints[word * 2 + RESTORED] = 0;
+        held.restored = held.held + held.expired;
+      }
       if (held.expired > 0) {
         this.#words[word + END] = 0;
         if (this.#dropUnused(ledger)) held.ledger = 0;
@@ -417,6 +423,14 @@ export class Holds {
       });
     }
     return shown.sort((a, b) => a.end - b.end);
+  }
+
+  /** Adds a hold of a snapshot. The first call for its counter counts it in the statistics of this process. */
+  restore(hold: ShownHold): void {
+    this.load(hold);
+    if (hold.kind !== Kind.HOLD) return;
+    const ledger = this.#find(Int32Array.from([...hold.ledger, hold.hash]), true);
+    if (ledger !== 0) this.#ints[this.#int(ledger) + RESTORED] = 1;
   }
 
   /** Adds what {@link show} has shown, as far as there is room. */

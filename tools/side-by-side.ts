@@ -22,6 +22,9 @@ const PATIENCE_MS = 10_000;
 /** Kills the group of a command when this process ends, however it ends. */
 const WATCHDOG = 'trap "" INT TERM HUP; read -r _; kill -KILL "-$1" 2>/dev/null';
 
+/** Runs a command as soon as its watchdog runs, too. Otherwise it would outlive this process if this ended in between. */
+const GATE = 'read -r _ || exit 1; exec /bin/sh -c "$1" </dev/null';
+
 /** Numbers of the cores that this process may use; empty without `taskset`. */
 function usableCores(): number[] {
   const { stdout } = spawnSync("taskset", ["-cp", String(process.pid)], { encoding: "utf8" });
@@ -82,15 +85,19 @@ class Track {
   }
 
   async #runOne(command: string, output: number): Promise<number> {
-    const child = spawn("taskset", ["-c", this.#cores, "/bin/sh", "-c", command], {
-      stdio: ["ignore", output, output],
+    const child = spawn("taskset", ["-c", this.#cores, "/bin/sh", "-c", GATE, "gate", command], {
+      stdio: ["pipe", output, output],
       detached: true,
     });
     this.#child = child;
+    child.stdin!.on("error", () => {
+      // It has ended.
+    });
     const watchdog = spawn("/bin/sh", ["-c", WATCHDOG, "watchdog", String(child.pid)], {
       stdio: ["pipe", "ignore", "ignore"],
       detached: true,
     });
+    child.stdin!.end("\n");
     const code = await new Promise<number>((resolve) => {
       child.once("error", () => resolve(1));
       child.once("exit", (status, signal) => resolve(status ?? 128 + constants.signals[signal!]));

@@ -67,6 +67,8 @@ function manifestPart(from: string): Part {
 const hasDocument = ({ options }: Usage): boolean =>
   options.openapi !== undefined && options.openapi !== false;
 
+const hasCors = ({ options }: Usage): boolean => options.cors !== undefined;
+
 const hasVersions = ({ options }: Usage): boolean => options.versions !== undefined;
 
 const observes = ({ options: { onRequest, onAnswer, onEnd, use } }: Usage): boolean =>
@@ -206,19 +208,19 @@ export const PARTS: readonly Part[] = [
     from: "application/options",
     to: "http/cors",
     names: ["checkCors"],
-    isUsed: ({ options }) => options.cors !== undefined,
+    isUsed: hasCors,
   },
   {
     from: "application/application",
     to: "http/cors",
     names: ["addCors"],
-    isUsed: ({ options }) => options.cors !== undefined,
+    isUsed: hasCors,
   },
   {
     from: "application/application",
     to: "application/preflight",
     names: ["answerPreflight"],
-    isUsed: ({ options }) => options.cors !== undefined,
+    isUsed: hasCors,
   },
   {
     from: "application/application",

@@ -131,7 +131,7 @@ export function folder(
   const base = resolve(root);
   let top: string | undefined;
   const inside = async (path: string): Promise<string | undefined> => {
-    // Requests share the result and no promise: nobody would handle its rejection in time, and it would stay rejected.
+    // Requests do not share the promise: a rejection would fail every later request, and might have no handler in time.
     top ??= await realpath(base);
     const found = await realpath(path).catch(() => undefined);
     return found === top || found?.startsWith(top.endsWith(sep) ? top : top + sep) === true

@@ -94,7 +94,7 @@ export function requestId(options: RequestIdOptions = {}): RequestIds {
     ids.set(request, id);
     return id;
   };
-  // An id of an own generator is checked for every answer: saves 0.4 % of a request's CPU for all others.
+  // Only the option `generate` may return what a header cannot contain. Without the check, a request takes 0.4 % less CPU.
   const onAnswer =
     generate === randomId
       ? (exchange: Exchange) => exchange.headers.replace(header, of(exchange))

@@ -1,4 +1,4 @@
-/** Pages of the manual, for errors of the commands that name where to read on. */
+/** The pages of the manual that explain the errors of the commands. */
 import type { BuildErrorCode } from "../build/build-error.ts";
 import type { StartErrorCode } from "../routing/start-error.ts";
 import type { SignatureErrorCode } from "../signature/model/signature-error.ts";

@@ -48,7 +48,7 @@ export function isV2(event: LambdaEvent): event is EventV2 {
 
 /** Throws a `TypeError` for an event of another kind, such as one of a queue. */
 export function checkEvent(event: LambdaEvent): void {
-  // Without `strict` types at runtime: the function may be invoked with any JSON.
+  // A function can be invoked with any JSON, whatever the declared type says.
   const given = event as unknown as { [name: string]: unknown } | null | undefined;
   const context = given?.requestContext as { http?: { method?: unknown } } | null | undefined;
   const isRequest =

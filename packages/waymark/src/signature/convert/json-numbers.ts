@@ -1,4 +1,4 @@
-import { endOfString } from "../../http/json-members.ts";
+import { endOfString, QUOTE } from "../../http/json-members.ts";
 
 /**
  * The notation of the numbers in a JSON document. `JSON.parse` returns the same double for `1e20` and
@@ -30,7 +30,6 @@ export class JsonNumbers {
   }
 }
 
-const QUOTE = 0x22;
 /** Without a sign. */
 const NUMBER = /\d[\d.eE+-]*/y;
 /** 2^53 has 16 digits. */

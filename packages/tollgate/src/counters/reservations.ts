@@ -28,8 +28,15 @@ export const Step = {
   COMMIT: 3,
   /** Releases a hold and counts nothing: another part of the request was refused. */
   CANCEL: 4,
+  /** A `CHECK` that no statistic counts: hits of ended and of restored holds are left to the next step. */
+  LOOK: 5,
 } as const;
 export type Step = (typeof Step)[keyof typeof Step];
+
+/** Whether a step neither counts, holds nor releases hits. */
+export function changesNothing(step: Step): boolean {
+  return step === Step.CHECK || step === Step.LOOK;
+}
 
 /** The result of a step as a whole. */
 export const Verdict = {
@@ -164,7 +171,7 @@ export function settleTogether(
       state.expired = state.restored = 0;
     }
   }
-  if (step === Step.CHECK) check(request, states);
+  if (changesNothing(step)) check(request, states);
   else if (step === Step.RESERVE) reserve(request, states);
   else if (step === Step.REPORT) charge(groups, states);
   else end(request, states);

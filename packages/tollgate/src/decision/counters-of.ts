@@ -84,7 +84,7 @@ export async function readCountersWithHolds(
   const limits = counters.map(({ state }) => state);
   const common = { hits: 0, refuses: Refuses.NEVER, outcome: Outcome.COUNTED, accepted: true };
   await settleFrom(store, {
-    step: Step.CHECK,
+    step: Step.LOOK,
     groups: [{ ...common, limits, lead: 0, released: 0, expired: 0, restored: 0 }],
     token: undefined,
     ttl: 0,

@@ -134,10 +134,22 @@ test("the number of counters is bounded, and so are the looks of a round", async
   assert.equal(looks.length, 10_000);
 });
 
+test("the keys of all limits of a counter have the same bound", async (t) => {
+  const { holds, statistics, looks, pass } = setUp(t, (group) => found(group, 0, 0));
+  for (let index = 0; index < 10; index++) {
+    const { limits, ...group } = groupOf(`${index}:`);
+    const [limit] = limits;
+    holds.add({ ...group, limits: [limit!, { ...limit!, stem: "x".repeat(1024 * 1024) }] }, statistics, 1000);
+  }
+  await pass(5000);
+  assert.equal(looks.length, 7);
+});
+
 test("the characters of their keys are bounded", async (t) => {
   const { holds, statistics, looks, pass } = setUp(t, (group) => found(group, 0, 0));
+  // The map's key and the limit's.
   for (let index = 0; index < 10; index++)
-    holds.add(groupOf(`${index}${"x".repeat(1024 * 1024)}`), statistics, 1000);
+    holds.add(groupOf(`${index}${"x".repeat(512 * 1024)}`), statistics, 1000);
   await pass(5000);
   assert.equal(looks.length, 7);
 });

@@ -26,6 +26,8 @@ const AGAIN = 60_000;
 interface Remembered {
   readonly group: ReservedGroup;
   readonly statistics: RuleStatistics;
+  /** Of the map's key and of the keys of all limits. */
+  readonly characters: number;
   /** When the last hold ends, in milliseconds since the epoch. */
   end: number;
 }
@@ -55,8 +57,10 @@ export class OpenHolds {
       known.end = Math.max(known.end, last);
       return;
     }
-    this.#counters.set(key, { group: copyOf(group), statistics, end: last });
-    this.#characters += key.length;
+    const copy = copyOf(group);
+    const characters = copy.limits.reduce((sum, { stem }) => sum + stem.length, key.length);
+    this.#counters.set(key, { group: copy, statistics, characters, end: last });
+    this.#characters += characters;
     while (this.#counters.size > MAX_COUNTERS || this.#characters > MAX_CHARACTERS)
       this.#forget(this.#counters.keys().next().value!);
     this.#timer ??= setTimeout(() => void this.#look(), PERIOD).unref();
@@ -69,7 +73,8 @@ export class OpenHolds {
   }
 
   #forget(key: string): void {
-    if (this.#counters.delete(key)) this.#characters -= key.length;
+    this.#characters -= this.#counters.get(key)?.characters ?? 0;
+    this.#counters.delete(key);
   }
 
   async #look(): Promise<void> {

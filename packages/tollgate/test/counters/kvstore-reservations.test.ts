@@ -135,6 +135,7 @@ describe("kvstore: reservations", () => {
       const late = newToken();
       await reserve(20, late);
       assert.equal(await expired(peer, start + 1), 0);
+      for (const one of stores) await settle(one, { step: Step.LOOK, limits, hits: 0 }, start + 3_600_000);
       assert.equal(await expired(peer, start + 3_600_000), 30);
       for (const one of stores) assert.equal(await expired(one, start + 3_600_001), 0);
       await reserve(5);

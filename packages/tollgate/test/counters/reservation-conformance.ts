@@ -17,6 +17,7 @@ import {
   Verdict,
 } from "../../src/counters/reservations.ts";
 import { HoldBack, Refuses } from "../../src/counters/store.ts";
+import { type CounterOf, readCountersWithHolds } from "../../src/decision/counters-of.ts";
 import { type LimitFields, makeAcquire, makeGroup, resultsOf } from "./acquire-conformance.ts";
 import { ReservationModel } from "./reservation-model.ts";
 
@@ -180,6 +181,7 @@ export function reservationConformance(name: string, options: ReservationConform
           Step.COMMIT,
           Step.COMMIT,
           Step.CANCEL,
+          Step.LOOK,
         ),
         acquires: fc.boolean(),
         joins: fc.boolean(),
@@ -250,7 +252,7 @@ export function reservationConformance(name: string, options: ReservationConform
                   isEnd && known.groups.length > 0 ? known.groups : groups,
                   step === Step.REPORT,
                 ),
-                ...(step !== Step.CHECK && step !== Step.REPORT && { token }),
+                ...(step !== Step.CHECK && step !== Step.LOOK && step !== Step.REPORT && { token }),
                 ttl,
                 maxHolds,
                 home: home === 0 ? now : home,
@@ -337,6 +339,24 @@ export function reservationConformance(name: string, options: ReservationConform
         assert.equal(late.groups[0]!.limits[0]!.used, 7);
       });
     }
+
+    test("an operator's look leaves the report of ended holds to the next step", async (t) => {
+      const store = await open(t);
+      const fields = { step: Step.CHECK, limits: [{ stem: `{${stemOf(t)}}hour:`, limit: 100 }] };
+      const now = Math.floor(Date.now() / 3_600_000) * 3_600_000;
+      await settle(store, { ...fields, step: Step.RESERVE, hits: 30, token: newToken(), ttl: 1000 }, now);
+      const look = async (at: number) => {
+        const [state] = makeSettle(fields, at).groups[0]!.limits as CounterOf["state"][];
+        await readCountersWithHolds(store, [{ state } as CounterOf], at);
+        return state!.held;
+      };
+      assert.deepEqual([await look(now), await look(now + 1000), await look(now + 1001)], [30, 0, 0]);
+      const expired = async (at: number) => (await settle(store, fields, at)).groups[0]!.expired;
+      assert.deepEqual(
+        [await expired(now + 1002), await expired(now + 1003)],
+        endsAreReported ? [30, 0] : [0, 0],
+      );
+    });
 
     test("a refund to a bucket in debt pays as much of the debt as was refunded", async (t) => {
       const store = await open(t);

@@ -1,6 +1,7 @@
 /** The model of `ReservationStore.settle`: Maps of states and holds under a virtual clock, and `settleTogether` itself. */
 import { keyOf, newCounterState } from "../../src/counters/acquire.ts";
 import {
+  changesNothing,
   type LedgerState,
   newLedgerState,
   REMEMBERED,
@@ -50,15 +51,15 @@ export class ReservationModel {
           own: own?.isOpen ? own.amount : 0,
           isKnown: own !== undefined,
           isCommitted: token !== undefined && ledger.committed.has(id),
-          expired: ledger.expired,
+          expired: request.step === Step.LOOK ? 0 : ledger.expired,
         });
-        ledger.expired = 0;
+        if (request.step !== Step.LOOK) ledger.expired = 0;
         used.set(key, { state, ledger, limit });
         return state;
       }),
     );
     settleTogether(request, states, now * 1000);
-    if (request.step === Step.CHECK || request.verdict !== Verdict.OK) return;
+    if (changesNothing(request.step) || request.verdict !== Verdict.OK) return;
     for (const [key, { state, ledger, limit }] of used) {
       const { at, level, previous, adds, ends, changed } = state;
       if (changed) this.counters.states.set(key, { at, level, previous });

@@ -99,8 +99,7 @@ export class Holds {
   }
 
   /**
-   * Reads the holds of a counter at an instant, after it has ended those that no longer count. Passes on the hits of
-   * ended holds once, and those of restored holds.
+   * Reads the holds of a counter at an instant, after it has ended those that no longer count.
    * @param token of the own hold; undefined for a new one
    */
   read(counter: Digest, token: Token | undefined, now: number, held: Held): void {
@@ -113,15 +112,6 @@ export class Holds {
       const word = this.#word(ledger);
       held.held = this.#words[word + AMOUNT]!;
       held.holds = this.#ints[word * 2 + OPEN]!;
-      held.expired = this.#words[word + END]!;
-      if (this.#ints[word * 2 + RESTORED] === 1) {
-        this.#ints[word * 2 + RESTORED] = 0;
-        held.restored = held.held + held.expired;
-      }
-      if (held.expired > 0) {
-        this.#words[word + END] = 0;
-        if (this.#dropUnused(ledger)) held.ledger = 0;
-      }
     }
     if (token === undefined) return;
     const own = this.#find(this.#keyOf(counter, token), false);
@@ -135,6 +125,22 @@ export class Holds {
     }
     held.isKnown = true;
     if (kind === Kind.HOLD) held.own = this.#words[word + AMOUNT]!;
+  }
+
+  /** Passes on the hits of ended and of restored holds, once. Call it right after `read`. */
+  report(held: Held): void {
+    const { ledger } = held;
+    if (ledger === 0) return;
+    const word = this.#word(ledger);
+    held.expired = this.#words[word + END]!;
+    if (this.#ints[word * 2 + RESTORED] === 1) {
+      this.#ints[word * 2 + RESTORED] = 0;
+      held.restored = held.held + held.expired;
+    }
+    if (held.expired > 0) {
+      this.#words[word + END] = 0;
+      if (this.#dropUnused(ledger)) held.ledger = 0;
+    }
   }
 
   /** The hits of a counter's open holds. */

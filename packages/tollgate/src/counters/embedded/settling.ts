@@ -4,6 +4,7 @@
  */
 import { newCounterState } from "../acquire.ts";
 import {
+  changesNothing,
   type LedgerState,
   newLedgerState,
   type ReservationRequest,
@@ -75,6 +76,7 @@ export class Settling {
       if (entry !== 0) shard.readState(entry, state);
       else state.at = state.level = state.previous = 0;
       holds.read(digest, token, now, state);
+      if (step !== Step.LOOK) holds.report(state);
       newHolds++;
     }
     settleTogether(request, this.#states, now * 1000);
@@ -82,7 +84,7 @@ export class Settling {
       request.verdict = Verdict.FULL;
       return;
     }
-    if (step === Step.CHECK || request.verdict !== Verdict.OK) return;
+    if (changesNothing(step) || request.verdict !== Verdict.OK) return;
     for (let index = 0; index < parts.length; index++)
       if (parts[index]!.first === index) save(parts[index]!, request);
   }

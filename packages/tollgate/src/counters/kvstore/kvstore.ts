@@ -124,7 +124,8 @@ export class KvstoreStore implements ReservationStore {
 
   settle(request: ReservationRequest): void | Promise<void> {
     if (this.#closing) throw new StoreError("STORE_UNAVAILABLE", "the store is closed");
-    return this.#isCluster ? this.#settleInCluster(request) : this.#settleParts(request);
+    const reportsEnds = this.#isCluster && request.step !== Step.LOOK;
+    return reportsEnds ? this.#settleInCluster(request) : this.#settleParts(request);
   }
 
   /** Also reports the holds that have ended with an earlier window. */

@@ -1,5 +1,11 @@
 import { isRefused } from "../hold-back.ts";
-import { type ReservationRequest, type ReservedGroup, Step, Verdict } from "../reservations.ts";
+import {
+  changesNothing,
+  type ReservationRequest,
+  type ReservedGroup,
+  Step,
+  Verdict,
+} from "../reservations.ts";
 import { Refuses } from "../store.ts";
 
 /** Groups that one atomic step can settle, and a function that does so. */
@@ -43,7 +49,7 @@ function copyBack(part: ReservationRequest, groups: readonly ReservedGroup[]): v
 }
 
 function verdictOf({ step, groups }: ReservationRequest, parts: readonly ReservationRequest[]): Verdict {
-  if (step !== Step.RESERVE && step !== Step.CHECK) return Verdict.OK;
+  if (step !== Step.RESERVE && !changesNothing(step)) return Verdict.OK;
   if (parts.some(({ verdict }) => verdict === Verdict.FULL)) return Verdict.FULL;
   return isRefused(groups, (index) => !groups[index]!.accepted) ? Verdict.REFUSED : Verdict.OK;
 }

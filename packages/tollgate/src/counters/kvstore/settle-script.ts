@@ -8,7 +8,7 @@ import { makeScript } from "./scripts.ts";
 import { MUL_DIV, STATES_LUA, TOGETHER_LUA, UNUSABLE } from "./states-script.ts";
 
 /** The step of a decision that sees holds. The others are those of {@link Step}. */
-export const ACQUIRE_STEP = 5;
+export const ACQUIRE_STEP = 6;
 
 /** Keys of each counter: its state, its holds, their ends, its commits. */
 export const KEYS_PER_COUNTER = 4;
@@ -36,8 +36,8 @@ const KEPT_HOLDS = KEPT + 600;
  *   - for each group: refuses, hits, number of limits; for each limit: counter
  *
  * The keys are those of the counters of all steps. The holds are a hash: `sum` and `count` of the open ones, hits of
- * `ended` ones that a decision found, and for each reservation `hits until end`. `until` is when it stops counting; it is 0
- * if it has. Their ends are a sorted set by the next of both instants. Holds of windows follow the request's clock, like
+ * `ended` ones that a decision or a look found, and for each reservation `hits until end`. `until` is when it stops counting;
+ * it is 0 if it has. Their ends are a sorted set by the next of both instants. Holds of windows follow the request's clock, like
  * their windows; others follow the present.
  *
  * The reply is the present, and for each counter of each step: the words of its state, hits of open holds, their number,
@@ -99,7 +99,7 @@ local function read(s)
     s.held, s.count = tonumber(sum), tonumber(count)
     before = tonumber(before or '0')
     expired = before + expire(s)
-    if step == ${ACQUIRE_STEP} then
+    if step == ${ACQUIRE_STEP} or step == ${Step.LOOK} then
       s.unreported, expired = expired, 0
     elseif before > 0 then
       s.ended = true
@@ -233,7 +233,7 @@ local function settle()
       for _, group in ipairs(groups) do
         for _, limit in ipairs(group.limits) do charge(limit.s, limit.q, group.hits) end
       end
-    elseif step ~= ${Step.CHECK} then
+    elseif step == ${Step.COMMIT} or step == ${Step.CANCEL} then
       finishHolds()
     end
   end

@@ -11,14 +11,18 @@ import { dirname, sep } from "node:path";
 import { parseArgs } from "node:util";
 import { type Match, matchesIn } from "./forbidden-words.ts";
 
-const ROOTS = ["packages", "docs", "examples", "bench", "tools", ".ci/run", ".github"];
-const FILES = "**/*.{ts,mjs,py,md,json,yaml,yml,proto,sh}";
+const ROOTS = [
+  ...["packages", "docs", "examples", "bench", "tools", "deploy", "website", ".ci/run", ".github"],
+  ...["README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md"],
+];
+const FILES = "**/*.{ts,tsx,mjs,py,md,json,yaml,yml,proto,sh}";
 
 /** Dependencies, generated code, protocol files of other projects, and the list itself. */
 const EXCLUDED = [
   "**/node_modules/**",
   "**/dist/**",
   "**/gen/**",
+  "website/content/**",
   "**/package-lock.json",
   "packages/tollgate/proto/{envoy,google,grpc,ratelimit}/**",
   "tools/forbidden-words*.ts",

@@ -89,7 +89,7 @@ export function Verdict({ frame, onRule }: { frame: Frame; onRule: (key: string)
   const { rates } = frame;
   const refusing = frame.refusing.filter((row) => !row.isOneOfSeveral);
   if (frame.store.degraded && frame.store.failureMode !== "local") return <StoreVerdict frame={frame} />;
-  if (rates.refused === 0) return <Calm frame={frame} />;
+  if (rates.refused === 0) return <NoRefusals frame={frame} />;
   return (
     <section class="verdict bad" aria-labelledby="verdict">
       <h2 id="verdict">
@@ -132,7 +132,7 @@ function StoreVerdict({ frame }: { frame: Frame }) {
   );
 }
 
-function Calm({ frame }: { frame: Frame }) {
+function NoRefusals({ frame }: { frame: Frame }) {
   const { rates } = frame;
   const shadowed =
     rates.shadowed > 0 ? ` Shadow mode lets ${rate(rates.shadowed)} hits/s pass that are over a limit.` : "";

@@ -1,5 +1,5 @@
 import assert from "node:assert/strict";
-import {
+import fs, {
   copyFileSync,
   mkdirSync,
   mkdtempSync,
@@ -10,9 +10,10 @@ import {
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, it } from "node:test";
+import { afterEach, beforeEach, describe, it, mock } from "node:test";
 import { scaled } from "../../../../tools/time-scale.ts";
 import { certificates } from "../../test/servers/certificates.ts";
 import { createLogger } from "../observe/log.ts";
@@ -95,6 +96,27 @@ function placed(directory: string = folder): TlsPaths {
 function replace(path: string, by: string): void {
   writeFileSync(`${path}.new`, text(by));
   renameSync(`${path}.new`, path);
+}
+
+const calls = ["statSync", "readFileSync"] as const;
+
+/** Lets the calls that TlsFiles makes fail for paths under a folder, until {@link restore}. */
+function failUnder(folder: string, code: string) {
+  const mocks = calls.map((name) => {
+    const real = fs[name] as (...args: unknown[]) => unknown;
+    const failing = (...args: unknown[]): unknown => {
+      if (!String(args[0]).startsWith(folder)) return real(...args);
+      throw Object.assign(new Error(`${code}: ${name} '${args[0]}'`), { code });
+    };
+    return [name, mock.method(fs, name, failing as never)] as const;
+  });
+  syncBuiltinESMExports();
+  return Object.fromEntries(mocks);
+}
+
+function restore(): void {
+  mock.restoreAll();
+  syncBuiltinESMExports();
 }
 
 describe("certificate files", () => {
@@ -250,6 +272,30 @@ describe("certificate files", () => {
       assert.equal(files.current.key, text(made.serverKey));
       rmSync(directory, { force: true });
       renameSync(`${directory}.away`, directory);
+      copyFileSync(made.otherCa, paths.clientCa!);
+      await until(() => heard.length > 0 && lines.length > 1);
+      assert.equal(heard[0]!.ca, text(made.otherCa));
+      assert.equal(lines.length, 2, lines.join(""));
+    });
+
+  // A file system decides these: root may read every file, and a handle gets stale on a network file system.
+  for (const code of ["EACCES", "ESTALE"])
+    it(`stay in use if their directory cannot be read, with one log line: ${code}`, async () => {
+      const paths = placed();
+      const files = start(paths, { timing: { settle: 10, grace: 20, poll: 5 } });
+      const failing = failUnder(folder, code);
+      try {
+        await until(() => lines.length > 0);
+        assert.match(
+          lines[0]!,
+          new RegExp(`the old certificates stay in use: cannot read .*tls\\.crt: ${code}`),
+        );
+        assert.equal(files.current.key, text(made.serverKey));
+        for (const [name, { mock }] of Object.entries(failing))
+          assert.ok(mock.calls.length > 0, `${name} was not called`);
+      } finally {
+        restore();
+      }
       copyFileSync(made.otherCa, paths.clientCa!);
       await until(() => heard.length > 0 && lines.length > 1);
       assert.equal(heard[0]!.ca, text(made.otherCa));

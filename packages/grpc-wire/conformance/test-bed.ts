@@ -13,7 +13,7 @@ import type { Control, Target, Traffic, Transport } from "./client.ts";
 import { encodeNote } from "./schema.ts";
 import type { Addresses } from "./server.ts";
 
-/** How long a case waits for an event at the server. */
+/** Longest wait of a case for an event at the server. */
 const PATIENCE_MS = scaled(10_000);
 
 export class TestBed implements AsyncDisposable {

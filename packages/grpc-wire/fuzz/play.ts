@@ -92,7 +92,7 @@ export function play(bytes: Buffer, cuts: readonly number[]): Outcome {
   return summarize(Buffer.concat(fake.written), faults);
 }
 
-/** How a peer reads. */
+/** The order and the speed in which a peer reads. */
 export interface Manner {
   /** Turns of the event loop that each chunk is given. */
   readonly turns: number;

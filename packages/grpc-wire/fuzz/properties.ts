@@ -15,7 +15,7 @@ import { type Manner, type Outcome, play, playLater } from "./play.ts";
 
 interface Property {
   readonly name: string;
-  /** How many times the short run, among the tests, tries it. */
+  /** Number of attempts in the short run, which is part of the tests. */
   readonly shortRuns: number;
   readonly check: (options: { numRuns: number; seed?: number }) => void | Promise<void>;
 }

@@ -10,9 +10,9 @@ export const Status = {
   INVALID_ARGUMENT: 3,
   /** The caller's deadline passed before the call ended. */
   DEADLINE_EXCEEDED: 4,
-  /** What the request names does not exist. */
+  /** The request names something that does not exist. */
   NOT_FOUND: 5,
-  /** What the request would create exists already. */
+  /** The request would create something that exists already. */
   ALREADY_EXISTS: 6,
   /** The caller is known, and may not do this. */
   PERMISSION_DENIED: 7,

@@ -226,7 +226,7 @@ export interface ServerOptions {
 export interface RefusedPeer {
   /** Its address and port. */
   readonly peer: string;
-  /** Why TLS refused it, in words of Node or OpenSSL. */
+  /** The reason of TLS for the refusal, in words of Node or OpenSSL. */
   readonly reason: string;
   /** The subject of its certificate, `CN=gateway, O=example`; undefined if it presented none. The caller chose the text. */
   readonly subject: string | undefined;
@@ -238,7 +238,7 @@ export interface ConnectionErrorReason {
   readonly peer: string;
   /** `PROTOCOL_ERROR`, `ENHANCE_YOUR_CALM`, ... (RFC 9113 section 7). */
   readonly code: string;
-  /** What the peer did wrong, and which limit it exceeded. */
+  /** The peer's violation, with the limit that it exceeded. */
   readonly message: string;
 }
 

@@ -55,7 +55,7 @@ after(async () => {
 
 interface Attack {
   readonly name: string;
-  /** What the server may hold on its account, while it lasts. */
+  /** The most memory that the server may hold for the attack while it lasts. */
   readonly maxBytes: number;
   /** Does it, checks what comes back, and returns what has to be closed afterwards. */
   readonly run: () => Promise<readonly (Socket | RawClient)[]>;

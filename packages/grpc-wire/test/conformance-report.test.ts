@@ -1,4 +1,4 @@
-/** What becomes of a fault, a remark and a client that cannot: in the verdicts, in the tables, in the file. */
+/** The report of a fault, of a remark and of a client that cannot run: verdicts, tables and file. */
 import assert from "node:assert/strict";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** What server reflection serves. `npm run generate -- --check` compares it with the protocol files. */
+/** The descriptors of server reflection. `npm run generate -- --check` compares them with the protocol files. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { createFileRegistry, fromBinary } from "@bufbuild/protobuf";

@@ -1,4 +1,4 @@
-/** How connections and servers end, and what must not end them. Complements `lifecycle.test.ts`; partly over fake sockets. */
+/** The ends of connections and servers. Complements `lifecycle.test.ts`. Some tests use fake sockets. */
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { link, mkdtemp, readdir, rm, stat, writeFile } from "node:fs/promises";
@@ -71,7 +71,7 @@ test("a fast reader does not count as stuck when each check finds the same numbe
   const server = new GrpcServer({ connection: { sendTimeoutMs: 1000 } });
   const fake = wired(server);
   for (let index = 0; index < 20; index++) {
-    // What was waiting is taken, and as much comes again.
+    // The peer takes the waiting bytes, and as many new ones follow.
     fake.takes = false;
     fake.writableLength = 0;
     fake.emit("data", settings());

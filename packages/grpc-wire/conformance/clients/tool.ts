@@ -5,7 +5,7 @@ import { accessSync, constants } from "node:fs";
 import { readFile, realpath } from "node:fs/promises";
 import { delimiter, join } from "node:path";
 
-/** How long one call of a tool may take. */
+/** Longest duration of one call of a tool. */
 const LIMIT_MS = 30_000;
 
 export interface Outcome {

@@ -188,7 +188,7 @@ test("a value is valid or invalid regardless of its encoding, plain or Huffman",
   fc.assert(
     fc.property(values, values, (before, value) => {
       const decoder = new HpackDecoder();
-      // What was decoded before must not be remembered.
+      // The result must not depend on strings that the decoder read before.
       const block = Buffer.concat([huffmanField("x-before", before), huffmanField("x-value", value)]);
       const bytes = Buffer.from(block);
       const field = decoder.decode(bytes, 0, bytes.length, 1e6)![1]!;

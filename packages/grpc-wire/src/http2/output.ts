@@ -30,7 +30,7 @@ export class Output {
   #isCorked = false;
   /** A caller writes beyond `length` and has not committed yet. */
   #isReserved = false;
-  /** Where that caller's content begins. */
+  /** Offset of that caller's content. */
   #reservedAt = 0;
   /** Bytes given to the socket. */
   #written = 0;
@@ -110,7 +110,7 @@ export class Output {
     return bytes;
   }
 
-  /** Where the content of the last `reserve` begins. */
+  /** Offset of the content of the last `reserve`. */
   get reservedAt(): number {
     return this.#reservedAt;
   }

@@ -60,7 +60,7 @@ export class Fortress {
   }
 }
 
-/** How a neighbour was served while an attack went on. */
+/** The service that a neighbour got during an attack. */
 export interface Service {
   readonly calls: number;
   /** The slowest call, in milliseconds. */

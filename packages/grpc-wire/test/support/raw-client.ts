@@ -90,7 +90,7 @@ export function parseFrames(bytes: Buffer): { frames: Frame[]; rest: Buffer } {
   return { frames, rest: bytes.subarray(at) };
 }
 
-/** What came back on one stream. */
+/** The response on one stream. */
 export interface Answer {
   /** Headers and trailers together, the later winning. */
   readonly fields: Map<string, string>;

@@ -3,7 +3,7 @@ import { clientChecks } from "../test/support/client-checks.ts";
 
 export interface Checked {
   readonly name: string;
-  /** Why it failed. */
+  /** The reason of the failure. */
   readonly reason: string | undefined;
 }
 

@@ -14,7 +14,7 @@ export interface Example {
   readonly settings: Readonly<Record<string, string>>;
   /** The setting that names the file of the database. */
   readonly database: string;
-  /** How it runs on Lambda: with whole answers, with streamed ones, or with both. */
+  /** The kinds of Lambda functions that it runs as: with whole answers, with streamed ones, or with both. */
   readonly lambda: readonly ("lambda" | "lambda-stream")[];
   readonly scenario: (served: { url: string }) => readonly (readonly [string, () => Promise<void>])[];
 }

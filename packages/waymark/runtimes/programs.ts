@@ -22,7 +22,7 @@ const COMMANDS: Readonly<Record<ProcessName, readonly string[]>> = {
 export interface Program {
   readonly url: string;
   readonly port: number;
-  /** What it has printed. */
+  /** The output of the program so far. */
   printed(): string;
   /** Ends it as a process manager does. @returns its exit status */
   stop(): Promise<number | null>;

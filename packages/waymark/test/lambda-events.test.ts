@@ -15,7 +15,7 @@ import {
   URL_HOST,
 } from "./support/lambda-events.ts";
 
-/** What the last request had. */
+/** The last request, as the controller saw it. */
 let seen: Record<string, unknown> = {};
 
 class Echo extends Controller {
@@ -69,7 +69,7 @@ async function* failing() {
 const application = new Application({ controllers: { Echo, Answers }, log: () => undefined });
 const handler = lambda(application);
 
-/** What a request has unless the case says otherwise. */
+/** The request that a controller sees unless the case says otherwise. */
 const PLAIN = { method: "GET", segments: [], body: "", remoteAddress: "203.0.113.7", cookies: {} };
 const URL_ = `https://${URL_HOST}`;
 const API = `https://${API_HOST}`;

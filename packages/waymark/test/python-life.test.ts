@@ -14,7 +14,7 @@ const UVICORN = COMMANDS.uvicorn;
 const GUNICORN = COMMANDS.gunicorn;
 const TERMINAL = join(ROBUST, "..", "terminal.py");
 
-/** How long a Node process may outlive its Python process. */
+/** Longest time that a Node process may outlive its Python process. */
 const AFTERLIFE = scaled(5_000);
 
 function nodesOf(server: PythonServer, count: number): number[] {

@@ -1,4 +1,4 @@
-/** What a client sends to create a note. */
+/** The body of a request that creates a note. */
 export interface NewNote {
   /** @minLength 1 @maxLength 200 */
   title: string;

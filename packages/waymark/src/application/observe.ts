@@ -16,7 +16,7 @@ export interface Observers {
   readonly onEnd: readonly Hook[];
 }
 
-/** How the application answers an exchange, and what it does with an error of a hook. */
+/** The functions of the application that answer an exchange and handle an error of a hook. */
 export interface Observed {
   answer(exchange: Exchange): Answer | Promise<Answer>;
   failed(error: unknown, incoming: Incoming): Answer | Promise<Answer>;

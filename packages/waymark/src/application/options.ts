@@ -40,11 +40,11 @@ export interface ApplicationOptions {
   bodyLimit?: number;
   /** Largest `multipart/form-data` body, in bytes. Default 10 MiB. */
   multipartLimit?: number;
-  /** How to treat keyword arguments that a method does not declare. Default "reject": 400. */
+  /** Treatment of keyword arguments that a method does not declare. Default "reject": 400. */
   unknownKeywords?: "reject" | "ignore";
   /** Methods that get 405 instead of 501 even if no controller serves them. Default: none. */
   knownMethods?: readonly string[];
-  /** How to treat a type that cannot be read. Default "error": startup fails. */
+  /** Treatment of a type that cannot be read. Default "error": startup fails. */
   unreadableTypes?: "error" | "raw";
   /** Sends only the properties that a method's written return type declares. Default true. */
   projection?: boolean;

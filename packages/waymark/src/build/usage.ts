@@ -2,7 +2,7 @@ import type { ApplicationOptions } from "../application/options.ts";
 import type { Routes } from "../routing/routes.ts";
 import type { MethodSignature, TypeNode } from "../signature/model/signature.ts";
 
-/** What an application uses of Waymark. */
+/** The features of Waymark that an application uses. */
 export interface Usage {
   readonly routes: Pick<Routes, "classes">;
   readonly options: ApplicationOptions;
@@ -16,7 +16,7 @@ export interface Usage {
   readonly code: string;
 }
 
-/** What the signatures of an application contain. */
+/** Properties of the types in an application's signatures. */
 export interface Types {
   readonly kinds: ReadonlySet<string>;
   readonly hasRefinements: boolean;

@@ -2,7 +2,7 @@ import { reviveDates } from "./revive-dates.ts";
 import { bytePieces, eventData, events, jsonLines, textPieces } from "./stream-items.ts";
 import type { MethodEntry, Table } from "./types/table.ts";
 
-/** How to read the answers of a method. */
+/** The method whose answers are read, and its entry in the table. */
 export interface Reading {
   /** For errors: `GET /books`. */
   readonly call: string;

@@ -3,7 +3,7 @@ import { scalarText, shown } from "./place-arguments.ts";
 /** Methods whose keyword arguments are in the query. */
 const QUERY_ONLY = /^(?:GET|HEAD|DELETE|OPTIONS)$/;
 
-/** Where the keyword arguments of a call are. */
+/** The keyword arguments of a call, in the query or in the body. */
 export interface Carried {
   /** With its `?`, or empty. */
   readonly query: string;

@@ -32,15 +32,15 @@ export class Controller {
   declare static private?: boolean;
   /** Largest body in bytes for this class. Default: the application's limit. */
   declare static bodyLimit?: number;
-  /** How to treat keyword arguments that a method does not declare. Default: the application's option. */
+  /** Treatment of keyword arguments that a method does not declare. Default: the application's option. */
   declare static unknownKeywords?: "reject" | "ignore";
   /** Reads every body as JSON, whatever its content type. */
   declare static alwaysJson?: boolean;
   /** Leaves every body unread on `this.request`, whatever its content type. The arguments are in path and query. */
   declare static rawBody?: boolean;
   /**
-   * Who may use the verbs: a guard for all of them, such as an authenticator of the kit, or `{ GET: "public", POST: users }`
-   * with every verb of the class.
+   * The guard of the verbs. One guard for all of them, such as an authenticator of the kit, or one for each verb of the
+   * class: `{ GET: "public", POST: users }`.
    */
   declare static guard?: Guards;
   /** Standard Schemas that replace types: `{ GET: { id: z.coerce.number() } }`. */

@@ -5,7 +5,7 @@ import { type BodySource, sourceOf } from "./body-source.ts";
 
 interface Origin {
   readonly value: object;
-  /** How often the origin was opened and released. */
+  /** Numbers of times that the origin was opened and released. */
   readonly counts: { opened: number; released: number };
 }
 

@@ -2,7 +2,7 @@ import { type Answer, emptyAnswer } from "./answer.ts";
 import type { Incoming } from "./incoming.ts";
 import { addVary } from "./vary.ts";
 
-/** Which scripts of other origins may call an application. */
+/** The scripts of other origins that may call an application. */
 export interface CorsOptions {
   /** The exact origins: `https://app.example.com`. `*` allows any origin and excludes `credentials`. */
   origins: readonly string[];
@@ -12,7 +12,7 @@ export interface CorsOptions {
   headers?: readonly string[];
   /** Response headers that scripts may read. */
   exposeHeaders?: readonly string[];
-  /** How long a browser may cache a preflight, in seconds. Default 600. */
+  /** Seconds for which a browser may cache a preflight. Default 600. */
   maxAge?: number;
 }
 

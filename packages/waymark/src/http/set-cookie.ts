@@ -4,7 +4,7 @@ import { stringifySetCookie } from "cookie";
 export interface CookieOptions {
   /** Seconds until the cookie expires. Default: when the browser ends. */
   readonly maxAge?: number;
-  /** When the cookie expires. `maxAge` wins over it. */
+  /** The time at which the cookie expires. `maxAge` wins over it. */
   readonly expires?: Date;
   /** Default: only the host that sets the cookie. */
   readonly domain?: string;

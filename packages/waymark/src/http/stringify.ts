@@ -31,7 +31,7 @@ function checked(value: unknown): string | undefined {
   return text;
 }
 
-/** Why an object cannot be sent as JSON. Releases a stream, because nothing else reads it. */
+/** Returns the reason why an object cannot be sent as JSON. Releases a stream, because nothing else reads it. */
 function faultOf(value: object): string | undefined {
   if (value instanceof Map) return "a Map cannot be sent as JSON: return Object.fromEntries(map)";
   if (value instanceof Set) return "a Set cannot be sent as JSON: return [...set]";

@@ -45,7 +45,7 @@ async function bundle(args: Arguments, target: NonNullable<Arguments["target"]>)
   const { options } = application;
   const routes = await application.describe();
   const isOwn = options.controllers !== undefined || options.manifest !== undefined;
-  // The classes of a table come with the bundle. What only their sources show does not.
+  // The bundle contains the classes of a table. It does not contain types that only their sources show.
   if (isOwn) await new Application({ ...options, openapi: false }).load();
   const out = resolve(args.out ?? TARGETS[target].out);
   const { writeBundle } = await import("../build/bundle.ts");

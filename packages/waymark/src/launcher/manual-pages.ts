@@ -3,7 +3,7 @@ import type { BuildErrorCode } from "../build/build-error.ts";
 import type { StartErrorCode } from "../routing/start-error.ts";
 import type { SignatureErrorCode } from "../signature/model/signature-error.ts";
 
-/** Where the manual is published: the repository of `package.json`. */
+/** The address of the manual: it is published in the repository of `package.json`. */
 export const MANUAL = "https://github.com/tollway/tollway/blob/main/docs/";
 
 type Code = BuildErrorCode | SignatureErrorCode | StartErrorCode | "COMPILER_UNAVAILABLE" | "LAUNCHER";

@@ -45,7 +45,7 @@ export interface DocumentedRoutes {
 }
 
 export interface DocumentOptions extends OpenApiInfo {
-  /** How the application treats names that a method does not declare. Default "reject". */
+  /** The application's treatment of names that a method does not declare. Default "reject". */
   readonly unknownKeywords?: "reject" | "ignore";
   readonly versions?: DocumentedVersions;
   /** The version of OpenAPI. Default "3.1". */
@@ -134,7 +134,7 @@ class Paths {
   }
 }
 
-/** What all methods of a document share. */
+/** The data that all methods of a document share. */
 interface MethodContext {
   readonly components: Components;
   readonly unknownKeywords: "reject" | "ignore";

@@ -15,8 +15,8 @@ export interface FoundClass {
 }
 
 /**
- * Why a class is not routed. Undefined for a routed class. Abstract classes are found in the source: see {@link
- * AbstractCheck}.
+ * The reason why a class is not routed. Undefined for a routed class. Abstract classes are found in the source: see
+ * {@link AbstractCheck}.
  */
 export type SkipReason = string | undefined;
 

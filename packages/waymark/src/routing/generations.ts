@@ -5,7 +5,7 @@
  */
 import { fileURLToPath } from "node:url";
 
-/** Whether a file belongs to the controllers. None without a watcher. */
+/** The test for files of controllers. Undefined without a watcher. */
 let includes: ((file: string) => boolean) | undefined;
 let generation = 0;
 /** The files of controllers that other modules import. A second copy would not be the one that those modules have. */

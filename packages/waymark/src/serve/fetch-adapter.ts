@@ -4,7 +4,7 @@ import type { Incoming } from "../http/incoming.ts";
 import { streamOf } from "./fetch-stream.ts";
 import type { RequestHandler } from "./handler.ts";
 
-/** What a runtime knows of a request besides the WHATWG `Request`. */
+/** Facts about a request that the WHATWG `Request` does not contain. The runtime knows them. */
 export interface Origin {
   /** The peer's address. */
   readonly remoteAddress?: string | undefined;

@@ -23,7 +23,7 @@ export interface SignatureRequest {
 }
 
 export interface ReadOptions {
-  /** How to treat a type that cannot be read. Default "error". */
+  /** Treatment of a type that cannot be read. Default "error". */
   readonly unreadableTypes?: "error" | "raw";
   /** Whether written return types decide what is sent, so that they must be readable. Default true. */
   readonly projects?: boolean;

@@ -1,6 +1,6 @@
 import type { Table } from "./table.ts";
 
-/** How often and when to send a request again. */
+/** The number and the times of further attempts of a request. */
 export interface RetryOptions {
   /** Largest number of further attempts. */
   readonly limit: number;
@@ -26,7 +26,7 @@ export interface CallOptions {
   readonly request?: Omit<RequestInit, "method" | "headers" | "signal" | "body">;
 }
 
-/** What answers requests: an application, its `test`, or a service binding of a worker. */
+/** A target that answers requests: an application, its `test`, or a service binding of a worker. */
 export interface Fetcher {
   /** Answers one request. */
   fetch(request: Request): Promise<Response>;

@@ -1,8 +1,8 @@
-/** What types cannot say at run time. `waymark types --table=FILE` writes it. */
+/** Facts about methods for the client's run time, where types do not exist. `waymark types --table=FILE` writes it. */
 export interface Table {
   /** The version of the format. */
   readonly version: 1;
-  /** Where dates are in types that contain themselves. */
+  /** The places of dates in types that contain themselves. */
   readonly types: { readonly [name: string]: DatePlan };
   /** The methods that need more than the general rule. */
   readonly routes: RouteTable;
@@ -19,13 +19,13 @@ export interface MethodEntry {
   readonly args: readonly string[];
   /** Properties beside this method. A first argument with such a text would select the class instead. */
   readonly taken?: readonly string[];
-  /** Where dates are in the answer, or "unknown". Absent: nowhere. */
+  /** The places of dates in the answer, or "unknown". Absent: the answer has no dates. */
   readonly dates?: DatePlan | "unknown";
   /** Whether the answer is a stream of text or bytes. */
   readonly raw?: boolean;
 }
 
-/** Where dates are: here, in each item or value, by property, or as in a named type. */
+/** The places of dates in a value: the value itself, each item or value, by property, or as in a named type. */
 export type DatePlan =
   | 1
   | { readonly each: DatePlan }

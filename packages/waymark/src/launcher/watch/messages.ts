@@ -1,6 +1,6 @@
 /** A message of the watched process to its watcher. */
 export type WatchedMessage =
-  /** What to watch, after a start or a reload, also a failed one: files, and the folders of controllers. */
+  /** Files and folders of controllers to watch. Sent after each start and reload, also after a failed one. */
   | { readonly files: readonly string[]; readonly folders: readonly string[] }
   /** The process takes connections, which come with messages `{ connection: true }`. */
   | { readonly accepting: true }
@@ -8,7 +8,7 @@ export type WatchedMessage =
   | { readonly reloaded: true }
   /** The changes need a new process. */
   | { readonly restart: true }
-  /** Why the process could not start. */
+  /** The reason why the process could not start. */
   | { readonly failed: string };
 
 /** A message of the watcher. */

@@ -88,7 +88,7 @@ export function documentLink({ classes }: Routes, address: string): string {
   return document === undefined ? "" : `OpenAPI document: ${address}${document.path}\n`;
 }
 
-/** What a reload needs besides the application. */
+/** The application to reload, with the functions and the limit of its reloads. */
 export interface Reload {
   readonly application: Pick<Application, "reload" | "options">;
   /** Runs after the controllers were loaded again. */

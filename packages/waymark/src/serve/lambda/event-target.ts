@@ -43,7 +43,7 @@ function rooted(path: string): string {
   return path.startsWith("/") ? path : `/${path}`;
 }
 
-/** Text that is percent-encoded already. What it cannot contain is encoded. */
+/** Text that is percent-encoded already. Encodes the characters that such a text cannot contain. */
 function sent(text: string): string {
   return text.toWellFormed().replace(/[^\x21-\x7e]|[?#]/gu, encodeURIComponent);
 }

@@ -10,7 +10,7 @@ import { type StreamingRuntime, sendBody } from "./response-stream.ts";
 
 export type { LambdaEvent } from "./event.ts";
 
-/** What a function returns for an event, in the form that the source of the event takes. */
+/** The result of a function for an event, in the form that the source of the event expects. */
 export interface LambdaResult {
   /** The HTTP status. */
   readonly statusCode: number;
@@ -29,7 +29,7 @@ export interface LambdaResult {
 /** The handler of a Lambda function. */
 export type LambdaHandler = (event: LambdaEvent, context?: unknown) => Promise<LambdaResult>;
 
-/** Where `waymark build` finds the application of a module, to check it. */
+/** The property with the application of a module. `waymark build` reads it to check the application. */
 const APPLICATION: unique symbol = Symbol.for("@tollway/waymark.application");
 
 /**

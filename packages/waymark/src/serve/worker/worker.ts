@@ -1,7 +1,7 @@
 import { fetchAdapter } from "../fetch-adapter.ts";
 import type { Lifecycle, RequestHandler } from "../handler.ts";
 
-/** What a worker knows of one request besides the request. */
+/** The context that the runtime passes to a worker with each request. */
 export interface WorkerContext {
   /** Keeps the request's promises alive after its client has left. */
   waitUntil(promise: Promise<unknown>): void;
@@ -13,7 +13,7 @@ export interface Worker {
   fetch(request: Request, env?: unknown, context?: WorkerContext): Promise<Response>;
 }
 
-/** Where `waymark build` finds the application of a module, to check it. */
+/** The property with the application of a module. `waymark build` reads it to check the application. */
 export const APPLICATION: unique symbol = Symbol.for("@tollway/waymark.application");
 
 /**

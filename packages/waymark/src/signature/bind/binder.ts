@@ -39,7 +39,7 @@ export interface Binder {
 }
 
 export interface BinderOptions {
-  /** How to treat a keyword that the signature does not declare. Default "reject" (400). */
+  /** Treatment of a keyword that the signature does not declare. Default "reject" (400). */
   readonly unknownKeywords?: "reject" | "ignore";
   /** The class's `static schema` for this verb. */
   readonly schemas?: SchemaTable | undefined;

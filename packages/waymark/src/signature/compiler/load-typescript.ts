@@ -8,7 +8,7 @@ export const COMPILER_VERSION = "7.0.2";
 /** The interface of later major versions is unknown. */
 const MAJOR = "7";
 
-/** Why the compiler cannot be used, with what to install. */
+/** The compiler cannot be used. The message has the reason and the version to install. */
 export class CompilerUnavailable extends Error {
   override readonly name = "CompilerUnavailable";
   readonly code = "COMPILER_UNAVAILABLE";

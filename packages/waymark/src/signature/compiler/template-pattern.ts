@@ -29,7 +29,7 @@ export function mappingPattern(name: string, type: CheckedType, program: TypePro
   return part && `^${part}$`;
 }
 
-/** Where a part ends: at the end of the text, after one character, or before the first occurrence of a text. */
+/** The end of a part: the end of the text, after one character, or before the first occurrence of a text. */
 type End = "last" | "one" | (string & {});
 
 function partPattern(type: CheckedType, end: End, program: TypeProgram): string | undefined {

@@ -20,7 +20,7 @@ export interface PropertyView {
   readonly name: string;
   readonly optional: boolean;
   readonly type: CheckedType;
-  /** Where the property is declared: once for each part of an intersection or of a merged interface. */
+  /** The property's declarations: one for each part of an intersection or of a merged interface. */
   readonly declarations: readonly Pick<NodePlace, "file" | "start">[];
   /** Whether TypeScript's own library declares it. */
   readonly isLibrary: boolean;

@@ -6,7 +6,7 @@ import type { Outcomes } from "./outcomes.ts";
 /** The context in which the types of one signature are compiled. */
 export interface CompileContext {
   readonly definitions: Definitions;
-  /** How to treat names that an object type does not declare: as a fault, or not at all. */
+  /** Treatment of names that an object type does not declare: `reject` reports a fault. */
   readonly unknownKeywords: "reject" | "ignore";
   readonly compile: (type: TypeNode) => Converter;
   readonly numbers: JsonNumbers;

@@ -4,8 +4,8 @@ import type { FieldValue, UploadedFile } from "../model/input.ts";
 export const INVALID: unique symbol = Symbol("invalid");
 
 /**
- * Why a value does not fit. `path` leads from the argument to the faulty part (`.x[2]`). It is empty for the argument
- * itself.
+ * The reason why a value does not fit. `path` leads from the argument to the faulty part (`.x[2]`). It is empty for
+ * the argument itself.
  */
 export interface Note {
   path: string;

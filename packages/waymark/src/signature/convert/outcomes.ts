@@ -3,7 +3,7 @@ import type { Converter, Note } from "./converter.ts";
 /** The result of converting one JSON value to one type. */
 interface Outcome {
   readonly result: unknown;
-  /** Why the value does not fit. Paths start at the value. */
+  /** The reasons why the value does not fit. Paths start at the value. */
   readonly notes: readonly Note[];
 }
 

@@ -41,7 +41,7 @@ export function numberFromJson(value: unknown, numbers: JsonNumbers): number | t
   return numbers.hasInteger(value) ? INVALID : value;
 }
 
-/** Why a text that looks like a number is rejected. */
+/** Returns the reason why a text that looks like a number is rejected. */
 export function numberProblem(value: unknown, isText: boolean): string | undefined {
   if (isText && String(value).length > MAXIMUM_DIGITS) {
     return beginsWithDigits(String(value))
@@ -60,7 +60,7 @@ export function bigintFromText(text: string): bigint | typeof INVALID {
   return digitsOf(text) <= MAXIMUM_DIGITS && INTEGER.test(text) ? BigInt(text) : INVALID;
 }
 
-/** Why a text that looks like a bigint is rejected. */
+/** Returns the reason why a text that looks like a bigint is rejected. */
 export function bigintProblem(value: unknown): string | undefined {
   return typeof value === "string" && digitsOf(value) > MAXIMUM_DIGITS && beginsWithDigits(value)
     ? `is too long: an integer has at most ${MAXIMUM_DIGITS} digits`

@@ -44,7 +44,7 @@ const UNSUPPORTED = new Set(
   ).split(" "),
 );
 
-/** Why a tag would silently have no effect. Undefined for a known or unrelated tag. */
+/** Returns the reason why a tag would silently have no effect. Undefined for a known or unrelated tag. */
 export function tagProblem(name: string): string | undefined {
   if (REFINEMENT_TAGS.has(name) || KNOWN_TAGS.has(name)) return undefined;
   if (UNSUPPORTED.has(name))

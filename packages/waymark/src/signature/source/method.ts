@@ -14,7 +14,7 @@ import { alwaysThrows } from "./throws.ts";
 import type { WrittenPattern } from "./type-reader.ts";
 
 export interface MethodOptions {
-  /** How to treat a type that cannot be read. */
+  /** Treatment of a type that cannot be read. */
   readonly unreadableTypes: "error" | "raw";
   /** The arguments that a schema covers. Their types may be unreadable. */
   readonly schemaNames: ReadonlySet<string>;

@@ -4,7 +4,7 @@ import { duration, milliseconds, percent, rate } from "./format.ts";
 import { keysOf, keyText } from "./keys.tsx";
 import { Place } from "./place.tsx";
 
-/** What a failing store means for calls, by `KVSTORE_FAILURE_MODE` or `OBJCACHE_FAILURE_MODE`. */
+/** The effect of a failing store on calls, by `KVSTORE_FAILURE_MODE` or `OBJCACHE_FAILURE_MODE`. */
 const FAILURE_MODES: Readonly<Record<string, string>> = {
   error: "Calls fail; a gateway usually lets their requests pass.",
   allow: "All requests are allowed.",
@@ -84,7 +84,7 @@ function frameAlerts({ store, faults, calls, process, ...frame }: Frame): Alert[
 /** Rules that the verdict names. */
 const NAMED = 3;
 
-/** Who is being limited right now, by which rule, and why. */
+/** The callers that are limited right now, with the rule and the reason. */
 export function Verdict({ frame, onRule }: { frame: Frame; onRule: (key: string) => void }) {
   const { rates } = frame;
   const refusing = frame.refusing.filter((row) => !row.isOneOfSeveral);

@@ -17,7 +17,7 @@ export type Status = "connecting" | "live" | "lost" | "refused";
 export interface Connection {
   readonly frame: Frame | undefined;
   readonly status: Status;
-  /** Why there are no frames. */
+  /** The reason why there are no frames. */
   readonly problem: string;
 }
 

@@ -2,7 +2,7 @@ import { useEffect, useState } from "preact/hooks";
 import { fetchJson } from "./events.ts";
 import { count, duration } from "./format.ts";
 
-/** What the form asks. */
+/** The input of the form. */
 export interface Question {
   readonly domain: string;
   /** `key=value,key2=value2` */

@@ -53,7 +53,7 @@ export function KeyList({ title, keys, total, seconds, refused, onExplain }: Key
   );
 }
 
-/** Why keys are hidden, and a field for the token that shows them. */
+/** The reason why keys are hidden, and a field for the token that shows them. */
 export function HiddenKeys({ keys, setToken }: { keys: KeysOfRules; setToken: (token: string) => void }) {
   const [text, setText] = useState("");
   if (keys.shown) return null;

@@ -10,7 +10,7 @@ interface RuleDetailsProps {
   readonly setToken: (token: string) => void;
 }
 
-/** What an open row shows. */
+/** The details that an open row shows. */
 export function RuleDetails({ row, frame, onExplain, setToken }: RuleDetailsProps) {
   const keys = keysOf(frame.keys, row);
   const seconds = keys === undefined ? 0 : (keys.to - keys.from) / 1000;

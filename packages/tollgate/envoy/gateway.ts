@@ -26,7 +26,7 @@ export interface GatewayOptions {
   readonly upstream?: RequestListener;
 }
 
-/** What a caller sees of an answer. */
+/** The part of an answer that a caller sees. */
 export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;

@@ -1,4 +1,4 @@
-/** What must not fail a request: a rolling restart of two replicas, and new certificates. */
+/** Events that must not fail a request: a rolling restart of two replicas, and new certificates. */
 import assert from "node:assert/strict";
 import { cpSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -1,4 +1,4 @@
-/** What a stock Envoy can do about token budgets, and what it cannot: requests that run at the same time. */
+/** Token budgets with a stock Envoy, and their limitation: requests that run at the same time. */
 import assert from "node:assert/strict";
 import type { ServerResponse } from "node:http";
 import { test } from "node:test";
@@ -61,7 +61,7 @@ async function page({ debug }: RunningTollgate): Promise<string> {
   return await (await fetch(`http://${debug}/stats`)).text();
 }
 
-/** What is left of the limit. */
+/** The rest of the limit. */
 async function left({ http }: RunningTollgate): Promise<number> {
   const entries = [{ key: "user", value: "ann" }];
   const body = JSON.stringify({ domain: "tokens", descriptors: [{ entries }] });

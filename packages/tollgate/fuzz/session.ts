@@ -23,7 +23,7 @@ export type Step =
   | { readonly kind: "turns"; readonly count: number }
   | { readonly kind: "read"; readonly on: boolean };
 
-/** How a client ends its connection. `answered` first waits, for a limited time, until its streams have ended. */
+/** A client's way to end its connection. `answered` first waits, for a limited time, until its streams have ended. */
 export type Ending = "close" | "reset" | "half-close" | "answered";
 
 /** A call that must be answered with status 0, and the number of statuses in the response. */

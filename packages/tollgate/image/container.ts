@@ -43,7 +43,7 @@ export class Image implements Disposable {
   }
 }
 
-/** What a process printed, and its exit. */
+/** The output and the exit of a process. */
 export interface Ended {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { buf, protocGenEs } from "../../../tools/buf.ts";
 
-/** Where the generated code is committed. */
+/** The folder of the generated code. It is committed. */
 export const generated: string = join(import.meta.dirname, "..", "src", "protocol", "gen");
 
 /**

@@ -79,7 +79,7 @@ interface LimitView {
   readonly resetSeconds?: number;
 }
 
-/** What time alone does not change while a test runs: not a window of a second, not the seconds until a reset. */
+/** Limits without the parts that time alone changes during a test: windows of a second, seconds until a reset. */
 function lasting(limits: readonly LimitView[]): readonly LimitView[] {
   return limits.filter(({ seconds }) => seconds > 1).map(({ resetSeconds: _, ...rest }) => rest);
 }

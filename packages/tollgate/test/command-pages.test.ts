@@ -19,7 +19,7 @@ const pages = [
   "docs/troubleshooting.md",
 ];
 
-/** What has happened before the first command of a page. */
+/** Commands that run before the first command of a page. */
 const BEFORE: Readonly<Record<string, () => string>> = {
   // The tutorial's rules, and a caller who has used up a limit of three.
   "docs/troubleshooting.md": () => {

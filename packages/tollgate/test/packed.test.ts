@@ -208,7 +208,7 @@ console.log(typeof GrpcServer, typeof Application, typeof schema);
       const own = join(root, page.replaceAll("/", "-"));
       await mkdir(own);
       await symlink(join(folder, "node_modules"), join(own, "node_modules"));
-      // What `npm init -y` writes.
+      // The file that `npm init -y` writes.
       await writeFile(join(own, "package.json"), '{ "name": "user", "type": "commonjs" }\n');
       const adapt = (text: string) =>
         // A day's window does not end in the middle of the test.

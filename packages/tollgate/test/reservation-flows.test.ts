@@ -1,5 +1,5 @@
 /**
- * What a gateway of language models does, over the running service: two replicas on one store, or one process with two
+ * The calls of a gateway for language models to the running service: two replicas on one store, or one process with two
  * threads. All calls go through both replicas in turn.
  */
 import assert from "node:assert/strict";
@@ -96,7 +96,7 @@ async function sumOf(replicas: readonly RunningTollgate[], statistic: string): P
   return values.reduce((sum, value) => sum + value, 0);
 }
 
-/** What is left of a limit. */
+/** The rest of a limit. */
 async function left(caller: ReservationCaller, target: string): Promise<number> {
   return Number((await caller.check(target)).split(" ")[1]);
 }

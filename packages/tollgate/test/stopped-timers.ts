@@ -1,5 +1,5 @@
 /**
- * Stops the timers of a Tollgate. What still happens needs neither a timer nor a poll: it takes as long as its messages.
+ * Stops the timers of a Tollgate. Later events need neither a timer nor a poll: they take as long as their messages.
  *
  * A process loads this module first. While the file that `TIMERS_STOPPED` names exists, no timer of its code ends, in any
  * of its threads.

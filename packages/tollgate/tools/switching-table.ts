@@ -39,7 +39,7 @@ MERGE_DOMAIN_CONFIG=false USE_CALENDAR_MONTH_RATE_LIMIT=false TRACING_ENABLED=fa
 TRACING_SERVICE_INSTANCE_ID= TRACING_EXPORTER_PROTOCOL=http TRACING_SAMPLING_RATE=1
 STATSD_PROTOCOL=tcp GOSTATS_FLUSH_INTERVAL_SECONDS=5 GOSTATS_LOGGING_SINK_DISABLED=false`;
 
-/** What differs, beyond the default. A note for `X` also applies to `PERSECOND_X`. */
+/** Differences other than the default. A note for `X` also applies to `PERSECOND_X`. */
 const DIFFERENCES: Readonly<Record<string, string>> = {
   GRPC_UDS: "The service replaces a stale socket. The Go service fails to start.",
   GRPC_CLIENT_TLS_CACERT: "Only this CA is trusted. The Go service also trusts every CA of the system.",

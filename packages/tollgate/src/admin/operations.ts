@@ -1,4 +1,4 @@
-/** What an operator can do with counters, apart from HTTP. */
+/** The operations of an operator on counters, independent of HTTP. */
 import { randomBytes } from "node:crypto";
 import { type CounterAdmin, type CounterPlace, hasPrefix } from "../counters/counter-admin.ts";
 import type { CounterOf } from "../decision/counters-of.ts";
@@ -51,7 +51,7 @@ export interface SearchView {
 
 export interface CountersView extends DescriptorView {
   readonly limits: readonly CounterView[];
-  /** What overrides and grants change. */
+  /** The changes by overrides and grants, as texts. */
   readonly notes?: readonly string[];
 }
 

@@ -1,4 +1,4 @@
-/** Who may use the admin API: names with tokens, and clients with a certificate. */
+/** The operators of the admin API: names with tokens, and clients with a certificate. */
 import { createHash, timingSafeEqual } from "node:crypto";
 import { readFileSync } from "node:fs";
 import type { IncomingMessage } from "node:http";
@@ -13,7 +13,7 @@ export interface OperatorOptions {
   readonly tokenFile: string | undefined;
   /** Whether each caller has a certificate that the TLS listener has verified. */
   readonly certificates: boolean;
-  /** Why a name with its token cannot be used; undefined if it can. */
+  /** Returns the reason why a name with its token cannot be used; undefined if it can. */
   readonly faultOf: (name: string, token: string) => string | undefined;
   readonly log: Logger;
   /** Milliseconds between two looks at the file. Default 1,000. */

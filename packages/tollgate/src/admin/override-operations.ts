@@ -1,4 +1,4 @@
-/** What an operator can do with overrides, apart from HTTP. */
+/** The operations of an operator on overrides, independent of HTTP. */
 import type { AdjustmentRecord, OverrideRecord } from "../overrides/record.ts";
 import type { Adjustments } from "./adjustments.ts";
 import { AdminError, invalid } from "./admin-error.ts";
@@ -17,7 +17,7 @@ export interface OverrideOperationsOptions {
   readonly now: () => number;
 }
 
-/** What an operator wants to set. */
+/** An operator's request to set an override. */
 export interface OverrideRequest {
   readonly target: Target;
   readonly limit: string | undefined;

@@ -65,7 +65,7 @@ export class Targets {
     return countersOf(keyFormat, domain, entries, this.match(target), Math.floor(now() / 1000));
   }
 
-  /** What overrides and grants change. */
+  /** The changes by overrides and grants, as texts. */
   notes(target: Target, records?: readonly AdjustmentRecord[]): readonly string[] {
     const { overrides, now } = this.#options;
     const { domain, entries } = target;

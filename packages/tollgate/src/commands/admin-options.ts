@@ -40,7 +40,7 @@ export const overridesFlags = {
 
 export const auditFlags = { ...connectionFlags, most: { type: "string" } } as const;
 
-/** Where the admin API is, and how to prove who calls. */
+/** The address of the admin API, and the credentials of the caller. */
 export interface AdminConnection {
   readonly url: URL;
   readonly token: string | undefined;

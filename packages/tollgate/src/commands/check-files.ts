@@ -90,7 +90,7 @@ export function readOrThrow<Result>(path: string, cwd: string, read: () => Resul
   }
 }
 
-/** What to do about a path that does not exist. */
+/** A suggestion for a path that does not exist. */
 function suggestion(path: string, cwd: string): string {
   const parent = dirname(resolve(cwd, path));
   try {

@@ -11,11 +11,11 @@ export interface FlagDescription {
 export interface CommandDescription {
   readonly name: string;
   readonly summary: string;
-  /** What follows the name. */
+  /** The arguments after the name. */
   readonly synopsis: string;
   readonly text: readonly string[];
   readonly flags: readonly FlagDescription[];
-  /** What positional arguments are, for completions. */
+  /** The kind of the positional arguments, for completions. */
   readonly operands?: "files" | "commands" | readonly string[];
   /** Meaning of each exit status. */
   readonly exit: readonly (readonly [status: number, meaning: string])[];

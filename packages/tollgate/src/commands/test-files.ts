@@ -8,7 +8,7 @@ const SUFFIX = ".test.yaml";
 const MAX_FILES = 10_000;
 const MAX_DEPTH = 20;
 
-/** What a search has found. */
+/** The result of a search. */
 export interface FoundTests {
   /** Paths as the user would write them, sorted for each argument. */
   readonly files: readonly string[];

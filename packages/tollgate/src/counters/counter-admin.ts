@@ -5,7 +5,7 @@
 import type { Algorithm } from "./algorithms/algorithm.ts";
 import type { AcquireLimit } from "./store.ts";
 
-/** Where the state of one limit is. */
+/** The place of one limit's state in the store. */
 export interface CounterPlace {
   /** See `AcquireLimit`. */
   readonly stem: string;
@@ -41,7 +41,7 @@ export interface FoundCounters {
 }
 
 export interface CounterSearch {
-  /** How keys begin, without regard to the hash tag of a list. */
+  /** The beginning of the keys, without regard to the hash tag of a list. */
   readonly prefix: string;
   /** From the last page; empty for the first one. */
   readonly from: string;

@@ -10,7 +10,7 @@ import { type BackoffOptions, backoffDelay } from "../backoff.ts";
 import { Throttle, withCount } from "../observe/throttle.ts";
 import { type Invalidations, isSlot, slotOf } from "./invalidations.ts";
 
-/** How messages reach the other replicas. Undefined: they do not. */
+/** Opens the channel of messages to the other replicas. Undefined: no message reaches them. */
 export type OpenChannel = (
   events: { message(text: string): void; live(): void; lost(reason: string): void },
   beat: number,
@@ -20,7 +20,7 @@ export interface ReplicaChannelOptions {
   /** Undefined without over-limit caches in this process. */
   readonly invalidations: Invalidations | undefined;
   readonly open: OpenChannel | undefined;
-  /** Why there is no channel, for the log. */
+  /** The reason why there is no channel, for the log. */
   readonly why?: string;
   /** `LOCAL_CACHE_REVALIDATE`, in milliseconds. */
   readonly revalidate: number;

@@ -31,8 +31,8 @@ export const Refuses = {
 export type Refuses = (typeof Refuses)[keyof typeof Refuses];
 
 /**
- * When the hits of counters that do not exceed their limit are held back. Counters that exceed their limit, and refunds,
- * are always counted.
+ * The condition under which hits of counters that do not exceed their limit are held back. Counters that exceed their
+ * limit, and refunds, are always counted.
  */
 export const HoldBack = {
   NEVER: 0,

@@ -4,7 +4,7 @@ import { type History, type Rates, SLOT_SECONDS, SLOTS } from "./messages.ts";
 
 /** Rules with a history. Beyond it, those with the fewest refusals and hits lose theirs. */
 const MAX_ACTIVE = 4096;
-/** What may be added between two slots. */
+/** Most rules with a history between two slots. The next slot removes those beyond `MAX_ACTIVE`. */
 const MAX_BETWEEN = 2 * MAX_ACTIVE;
 /** The counters at the start of each slot: hits, near, refused, shadowed. */
 const FIELDS = 4;

@@ -2,7 +2,7 @@ import type { DecisionFeed, SampledDecision } from "../observe/decision-log/deci
 
 /** Streams at the same time. */
 export const MAX_STREAMS = 16;
-/** Characters of decisions that wait for one viewer. What does not fit is counted. */
+/** Characters of decisions that wait for one viewer. Decisions that do not fit are counted. */
 const MAX_WAITING = 256 * 1024;
 /** Descriptors of a decision that are sent. */
 const MAX_DESCRIPTORS = 10;
@@ -11,7 +11,7 @@ const INTERVAL = 250;
 const ALIVE = 2000;
 const MAX_FILTER = 200;
 
-/** What a viewer wants to see. */
+/** The decisions that a viewer wants to see. */
 export interface DecisionFilter {
   /** Words that occur in the domain, the rule, its file or the entries, in any letter case. */
   readonly words: readonly string[];

@@ -1,4 +1,4 @@
-/** What the dashboard's page receives. The page imports these types, and nothing else of the service. */
+/** The messages that the dashboard's page receives. The page imports these types, and nothing else of the service. */
 
 /** Seconds between two points of a history. */
 export const SLOT_SECONDS = 5;
@@ -40,7 +40,7 @@ export interface RulePlace {
   readonly text: string;
 }
 
-/** What is left in the counter of a rule that has only one, or in that of its key with the most hits. */
+/** The rest of a limit: in the rule's only counter, or in that of its key with the most hits. */
 export interface Left {
   /** The key that was asked for, if the rule has a counter for each. */
   readonly key?: string;
@@ -86,7 +86,7 @@ export interface RulePage {
 export interface StoreState {
   /** `embedded`, `kvstore` or `objcache`. */
   readonly kind: string;
-  /** What happens to calls while the store is unavailable; absent for the embedded store. */
+  /** The treatment of calls while the store is unavailable; absent for the embedded store. */
   readonly failureMode?: string;
   /** Whether the circuit breaker is open. */
   readonly degraded: boolean;
@@ -183,7 +183,7 @@ export interface LoadEntry {
   readonly succeeded: boolean;
   readonly domains: number;
   readonly rules: number;
-  /** How often the same failure was repeated. */
+  /** Number of repetitions of the same failure. */
   readonly repeated: number;
   readonly errors: number;
   readonly warnings: number;

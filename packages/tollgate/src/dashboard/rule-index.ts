@@ -13,7 +13,7 @@ export interface DynamicRule {
   readonly number: number;
   /** The domain and the levels, joined by dots, as the configuration writes them. */
   readonly key: string;
-  /** What a key has between its variable parts: a key matches as `first*second*last`. */
+  /** The fixed texts of a key, between its variable parts: a key matches as `first*second*last`. */
   readonly pieces: readonly string[];
 }
 

@@ -5,7 +5,7 @@ import type { Left, RulePage, RuleRow, Totals } from "./messages.ts";
 import type { DynamicRule, RuleIndex } from "./rule-index.ts";
 import { limitText, modesOf, oneLimitText, placeOf, shown } from "./rule-texts.ts";
 
-/** What a viewer asks for. */
+/** A viewer's query for rules. */
 export interface RuleQuery {
   /** Part of the key, in any letter case. */
   readonly search: string;
@@ -25,7 +25,7 @@ export interface RulePageSources {
   readonly activity: Activity;
   /** Undefined while nothing is loaded. */
   readonly index: RuleIndex | undefined;
-  /** What is left in the counter of a rule that has only one. */
+  /** The rest of the limit of a rule that has only one counter. */
   readonly left: (number: number) => Left | undefined;
 }
 

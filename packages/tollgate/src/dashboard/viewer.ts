@@ -1,4 +1,4 @@
-/** Who looks, and at what. */
+/** The viewer of a request, and the rules and keys to show. */
 import type { KeysOfRules } from "./messages.ts";
 import { MAX_ROWS, MAX_SEARCH, type RuleQuery } from "./rule-page.ts";
 

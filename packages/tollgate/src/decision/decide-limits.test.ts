@@ -135,7 +135,7 @@ const countedRows = (cache: boolean, strict: boolean): readonly Row[] => [
   },
 ];
 
-/** Where the number of the limit comes from: the rule, an operator's override of it, or the request. */
+/** The source of the limit's number: the rule, an operator's override of it, or the request. */
 const sources = ["rule", "override", "request"] as const;
 const both = [false, true];
 

@@ -37,7 +37,7 @@ function textOf({
   return parts.join(", ");
 }
 
-/** How a change of a rule's limits affects what they allow. `other`: it allows more of one kind and less of another. */
+/** The effect of a change on a rule's limits. `other`: they allow more of one kind and less of another. */
 export type Direction = "raised" | "lowered" | "same" | "other";
 
 /**

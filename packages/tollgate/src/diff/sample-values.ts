@@ -1,7 +1,7 @@
 /** Values that represent the values which a level of rules distinguishes. */
 import { bySpecificity, overlap, type Pattern, parsePattern } from "../rules/pattern.ts";
 
-/** What fills the place of a `*`, or of a value that no rule names. Most readable first. */
+/** Texts that replace a `*`, or a value that no rule names. Most readable first. */
 const FILLERS = ["x", "1", "example", "other-value", ""];
 /** Pairs of wildcards of one level whose common values are tried. */
 const MAX_PAIRS = 100_000;

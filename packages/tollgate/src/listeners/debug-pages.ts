@@ -44,7 +44,7 @@ export interface DebugPagesOptions {
   readonly dashboard: DashboardParts | undefined;
 }
 
-/** What the dashboard adds to the port. */
+/** The pages that the dashboard adds to the port. */
 export interface DashboardParts {
   /** The page at `/` for a browser, by its `Accept`; undefined for other callers. */
   readonly home: (

@@ -17,7 +17,7 @@ import { WireError } from "../protocol/wire.ts";
 import { ReservationError } from "../reservations/reservation-error.ts";
 import type { RuleSet } from "../rules/rule.ts";
 
-/** Why a call failed, safe to show to its caller: without a store's messages, keys, credentials or stacks. */
+/** The reason of a call's failure, safe for its caller: without a store's messages, keys, credentials or stacks. */
 export interface CallFailure {
   readonly reason:
     | "INVALID_ARGUMENT"

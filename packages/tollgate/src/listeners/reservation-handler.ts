@@ -17,7 +17,7 @@ export interface ReservationHandlerOptions {
   readonly now?: () => number;
 }
 
-/** Where a message is. */
+/** The place of a message. */
 export interface MessagePlace {
   readonly buffer: Uint8Array;
   readonly start: number;

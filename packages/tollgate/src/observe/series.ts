@@ -144,7 +144,7 @@ export class ReservationSeries implements CounterSeries, ReservationStatistics {
     this.labels = labels;
   }
 
-  /** What is held, as far as this process knows: holds that another process ends are missing in its own sum. */
+  /** Hits that this process holds. A hold that another process has ended still counts. */
   get held(): number {
     return this.reserved - this.released - this.expired;
   }

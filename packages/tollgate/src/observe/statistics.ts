@@ -43,7 +43,7 @@ export interface ReservationStatistics {
   released: number;
   /** Of reservations that ended without a commit. */
   expired: number;
-  /** What the commits counted. */
+  /** Hits that commits counted. */
   committed: number;
 }
 

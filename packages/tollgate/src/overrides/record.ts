@@ -1,4 +1,4 @@
-/** What operators change about limits: overrides, and grants. Plain data that the store keeps as JSON. */
+/** Changes of limits by operators: overrides and grants. Plain data that the store keeps as JSON. */
 import type { Entry } from "../protocol/messages.ts";
 
 /** Another limit for one exact descriptor. */
@@ -17,7 +17,7 @@ export interface OverrideRecord {
   readonly unlimited?: true;
   /** Milliseconds since the epoch; undefined for no end. */
   readonly expires?: number;
-  /** Who set it, and when in milliseconds since the epoch. */
+  /** The operator who set it. `at` is the time, in milliseconds since the epoch. */
   readonly by: string;
   readonly at: number;
   readonly reason?: string;

@@ -33,7 +33,7 @@ export class OverrideTable {
     const row = this.#rows.get(rowName(domain, entries));
     if (row === undefined || match.sharedValues !== undefined) return match;
     const { records } = row;
-    // Which of them are active: a bit for each of the first 31, which is more than any descriptor needs.
+    // A bit for each of the first 31 records: 1 if the record is active.
     let active = 0;
     for (let index = 0; index < records.length; index++)
       if (isActive(records[index]!, now)) active = (active * 2 + 1) | 0;
@@ -65,7 +65,7 @@ export class OverrideTable {
     return rules;
   }
 
-  /** When the next record ends, in milliseconds since the epoch; undefined if none does. */
+  /** The end of the record that ends next, in milliseconds since the epoch; undefined if no record ends. */
   get nextEnd(): number | undefined {
     const ends = this.records.flatMap(({ expires }) => (expires === undefined ? [] : [expires]));
     return ends.length === 0 ? undefined : Math.min(...ends);
@@ -78,7 +78,7 @@ function rowName(domain: string, entries: readonly Entry[]): string {
   return name;
 }
 
-/** Where the decisions of a thread find the present table. */
+/** The source of the present table for the decisions of a thread. */
 export interface ActiveOverrides {
   /** Undefined: none. */
   readonly current: OverrideTable | undefined;

@@ -4,7 +4,7 @@ import { limitsOfRule, overriddenRule, recordName } from "./overridden-rule.ts";
 import type { AdjustmentRecord } from "./record.ts";
 
 /**
- * What each record does to a match, such as `limit 1000, raised to 1500 until 18:00 by override acme of alice`.
+ * Describes the effect of each record on a match: `limit 1000, raised to 1500 until 18:00 by override acme of alice`.
  * @param match from the rules, without overrides
  */
 export function adjustmentNotes(match: Match, records: readonly AdjustmentRecord[], now: number): string[] {

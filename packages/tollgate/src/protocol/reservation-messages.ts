@@ -1,7 +1,7 @@
 /** The messages of `kuadrant.service.ratelimit.v1.RateLimitService` that Envoy's protocol does not have. */
 import type { Code, Descriptor } from "./messages.ts";
 
-/** What a call names: the container of the rules, and the descriptors. */
+/** The target of a call: the container of the rules, and the descriptors. */
 export interface ReservationTarget {
   readonly domain: string;
   readonly descriptors: readonly Descriptor[];

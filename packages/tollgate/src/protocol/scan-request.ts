@@ -39,7 +39,7 @@ export class DescriptorPlaces {
   isNegativeHits = false;
 }
 
-/** Where the parts of a message are. The next scan overwrites it. */
+/** The places of a message's parts. The next scan overwrites it. */
 export class RequestPlaces {
   readonly #reader = new WireReader();
   buffer: Uint8Array = new Uint8Array(0);

@@ -12,7 +12,7 @@ export class DamagedLineError extends Error {
 export interface RecordedDecision {
   /** Milliseconds since the epoch. */
   readonly time: number;
-  /** How many decisions of the traffic this one represents: 1 / rate. Infinity if no descriptor is sampled. */
+  /** Number of decisions of the traffic that this one represents: 1 / rate. Infinity if no descriptor is sampled. */
   readonly weight: number;
   readonly domain: string;
   readonly descriptors: readonly RecordedDescriptor[];

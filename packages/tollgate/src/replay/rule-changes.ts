@@ -2,7 +2,7 @@ import type { Rule } from "../rules/rule.ts";
 import { ruleKey } from "../simulate/rule-key.ts";
 import { newSpan, type Span } from "./timeline.ts";
 
-/** What a row shows in place of a rule that the request itself brought. */
+/** The name of a row for limits that come with requests. */
 export const OWN_LIMIT = "(limit of the request)";
 
 /** The decisions with one recorded rule and one rule of the candidate. */

@@ -31,7 +31,7 @@ function dateAt(seconds: number, zone: string): Temporal.PlainDate {
     .toPlainDate();
 }
 
-/** What all dates of a window have in common, read from the date alone. */
+/** A text that all dates of a window share, and no others. Derived from the date alone. */
 function periodOf(date: Temporal.PlainDate, unit: CalendarUnit, weekStarts: Weekday): string {
   if (unit === Unit.DAY) return date.toString();
   if (unit === Unit.MONTH) return date.toPlainYearMonth().toString();

@@ -8,13 +8,13 @@ import { isPattern } from "./pattern.ts";
 import type { Report } from "./report.ts";
 import type { Location } from "./rule.ts";
 
-/** How files of rules are loaded. */
+/** Options for loading files of rules. */
 export interface LoadOptions {
   /** `MERGE_DOMAIN_CONFIG`: several files may define one domain. Their rules are in the order of the file names. */
   readonly mergeDomains: boolean;
   /** `USE_CALENDAR_MONTH_RATE_LIMIT`: `unit: month` is a calendar month in UTC unless a limit says otherwise. */
   readonly calendarMonths?: boolean | undefined;
-  /** Why the store supports fixed windows only; undefined if it supports every algorithm. */
+  /** The reason why the store supports fixed windows only; undefined if it supports every algorithm. */
   readonly fixedWindowsOnly?: string | undefined;
 }
 

@@ -10,9 +10,9 @@ export interface Diagnostic {
   readonly severity: Severity;
   /** The kind of fault, for tools: `yaml-syntax`, `unknown-key` and others. */
   readonly code: DiagnosticCode;
-  /** What is wrong and what would be right, on one line, without the place. */
+  /** The fault and its remedy on one line, without the place. */
   readonly message: string;
-  /** Where the fault is. */
+  /** The place of the fault. */
   readonly location: Location;
   /** The source line of `location`, for the caret; undefined without a line (xDS, the whole file). */
   readonly sourceLine: string | undefined;

@@ -24,7 +24,7 @@ export interface LimitSettings {
   readonly unit: Unit;
   /** Units in a window, from 1. */
   readonly multiplier: number;
-  /** How hits are counted. */
+  /** The algorithm that counts hits. */
   readonly algorithm: AlgorithmName;
   /** The size of a token bucket. */
   readonly burst: number;

@@ -101,7 +101,7 @@ function readMore(mapping: MappingReader, reading: ReadingState): DraftLimitSett
   const strict = readFlag(mapping, "strict");
   const reservations = readFlag(mapping, "reservations");
   const calendar = readCalendar(mapping, reading);
-  // Which settings belong to an unreadable algorithm is unknown.
+  // The settings of an unreadable algorithm are unknown.
   if (algorithm === undefined && mapping.given("algorithm")) return { multiplier };
   return { multiplier, algorithm, burst, count, strict, reservations, calendar };
 }

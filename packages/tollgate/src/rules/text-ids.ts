@@ -2,7 +2,7 @@
 export interface TextColumns {
   /** All texts in UTF-8, one after the other. */
   readonly bytes: Uint8Array;
-  /** Where each text ends. The text with the number `n` begins where the one before it ends. */
+  /** The end of each text. The text with the number `n` begins at the end of the one before it. */
   readonly ends: Int32Array;
   /** An open hash table of numbers; 0 marks a free slot. At most half full. */
   readonly slots: Int32Array;

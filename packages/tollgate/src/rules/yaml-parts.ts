@@ -16,7 +16,7 @@ const TAB = 0x09;
 const DASH = 0x2d;
 const HASH = 0x23;
 
-/** Where the list and its items are. */
+/** The places of the list and its items. */
 interface ListBounds {
   /** Offset of the key. */
   readonly key: number;

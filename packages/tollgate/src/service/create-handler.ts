@@ -11,7 +11,7 @@ import type { RuleSet } from "../rules/rule.ts";
 import type { Settings } from "../settings/settings.ts";
 import { decisionOptions } from "./settings-to-options.ts";
 
-/** What a decision looks at besides rules and counters. */
+/** The observer of decisions, and the overrides that apply to them. */
 export interface Watched {
   readonly observer: DecisionObserver | undefined;
   readonly overrides: ActiveOverrides | undefined;

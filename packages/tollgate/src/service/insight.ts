@@ -14,7 +14,7 @@ interface OtherThreads {
   setRecording(active: boolean): void;
 }
 
-/** What operators see of single decisions: top keys, and the log of decisions. */
+/** The views of single decisions for operators: top keys, and the log of decisions. */
 export interface Insight {
   /** Of the main thread. */
   readonly observer: DecisionObserver;

@@ -9,7 +9,7 @@ import { ThreadTopKeys } from "../observe/top-keys/thread-top-keys.ts";
 import type { Environment } from "../settings/read-values.ts";
 import type { Settings } from "../settings/settings.ts";
 
-/** What observes the decisions of one thread. */
+/** The observers of the decisions of one thread. */
 export interface Observation {
   readonly observer: DecisionObserver;
   /** Undefined if top keys are off. */

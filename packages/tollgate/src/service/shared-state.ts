@@ -1,4 +1,4 @@
-/** What this process shares with other replicas besides counters: messages about lowered counters, and overrides. */
+/** State besides counters that this process shares with other replicas: overrides, messages about lowered counters. */
 import type { CounterAdmin } from "../counters/counter-admin.ts";
 import type { Invalidations } from "../counters/invalidations.ts";
 import { ReplicaChannel } from "../counters/replica-channel.ts";

@@ -24,7 +24,7 @@ export function openSource(settings: Settings, rules: ActiveRules, log: Logger):
   return new FileSource({ ...settings.files, ...options }, events);
 }
 
-/** How rules are checked under these settings. */
+/** The options for loading rules under these settings. */
 export function loadOptionsOf({ config, store }: Pick<Settings, "config" | "store">): LoadOptions {
   const { mergeDomains, calendarMonths } = config;
   return { mergeDomains, calendarMonths, fixedWindowsOnly: fixedWindowsOnlyOf(store.backend) };

@@ -9,7 +9,7 @@ export interface RequiredStore {
   readonly name: string;
   /** Without the over-limit cache and the failure policy. */
   readonly store: CounterStore;
-  /** Why the store has no connection; empty if unknown. */
+  /** Returns the reason why the store has no connection; empty if unknown. */
   fault(): string;
 }
 

@@ -6,7 +6,7 @@ import type { Values } from "./table.ts";
 /** The fewest characters of a token: 128 random bits in hexadecimal digits. */
 export const SHORTEST_TOKEN = 32;
 
-/** Why a pair of name and token cannot be used; undefined if it can. Never quotes the token. */
+/** Returns the reason why a pair of name and token cannot be used; undefined if it can. Never quotes the token. */
 export function faultOfOperator(name: string, token: string): string | undefined {
   if (!/^[\w.@-]{1,64}$/.test(name))
     return "must have names of 1 to 64 letters, digits, `_`, `.`, `@` and `-`";

@@ -123,13 +123,13 @@ export interface Settings {
   readonly requests: Values["requests"];
   /** Start and stop, and the number of threads. */
   readonly lifecycle: Values["lifecycle"];
-  /** How rules are loaded. */
+  /** Settings for loading rules. */
   readonly config: Values["config"];
-  /** Where the files of rules are. */
+  /** The place of the files of rules. */
   readonly files: Values["files"];
   /** The management server of rules. */
   readonly xds: Omit<Values["xds"], "tls"> & { readonly tls: XdsTls | undefined };
-  /** How requests are decided and answered. */
+  /** Settings for decisions and answers. */
   readonly decision: Omit<Values["decision"], "headers"> & {
     readonly headers: Omit<Values["decision"]["headers"], "enabled"> | undefined;
   };

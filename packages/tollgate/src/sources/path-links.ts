@@ -11,7 +11,7 @@ export interface PathEntry {
 export interface ResolvedPath {
   /** The path without symbolic links; undefined if it cannot be resolved. */
   readonly real: string | undefined;
-  /** Why and where the path cannot be resolved; undefined if it can. */
+  /** The reason why the path cannot be resolved, with the place; undefined if it can. */
   readonly fault: string | undefined;
   /** Every name that was looked up, including those in links' targets, up to a missing name. */
   readonly entries: readonly PathEntry[];

@@ -4,7 +4,7 @@ import type { Rule, RuleSet } from "../rules/rule.ts";
 import { ruleKey } from "../simulate/rule-key.ts";
 import type { ExpectedStatus, RequestStep } from "./test-file.ts";
 
-/** What is expected of a rule's absence. */
+/** The expectation that no rule matches. */
 export const NO_RULE = "none";
 /** The greatest uint32, which an unlimited rule answers. */
 const UNLIMITED_REMAINING = 0xffff_ffff;
@@ -18,13 +18,13 @@ export interface ActualStatus {
   readonly reset: number;
 }
 
-/** One line of a failure: what was expected and what the answer was. */
+/** One line of a failure: the expected and the actual value. */
 export interface Line {
   readonly name: string;
   /** Undefined if nothing was expected. */
   readonly expected: string | undefined;
   readonly actual: string;
-  /** What explains the actual value. */
+  /** An explanation of the actual value. */
   readonly note?: string | undefined;
 }
 
@@ -92,7 +92,7 @@ function linesOf(
   ];
 }
 
-/** Where the rule is, and which rule was probably meant if the expected one does not exist. */
+/** Names the place of the rule. If the expected rule does not exist, also names the most similar one. */
 function noteOf(expected: string | undefined, rule: Rule | undefined, ruleSet: RuleSet): string | undefined {
   const place = rule?.location === undefined ? undefined : formatLocation(rule.location);
   const actual = rule === undefined ? NO_RULE : ruleKey(rule);

@@ -45,7 +45,7 @@ function field(name: string, type: FieldType, required: boolean, meaning: string
   return { name, type, required, meaning };
 }
 
-/** What is expected of one descriptor. `code` of a whole request is the overall code. */
+/** The fields of an expected answer to one descriptor. `code` of a whole request is the overall code. */
 const STATUS = [
   field("code", "code", false, "The expected code: `OK` or `OVER_LIMIT`."),
   field(

@@ -22,7 +22,7 @@ export interface Failure {
   readonly at: Location;
   /** From 1. */
   readonly step: number;
-  /** Which of the repeated requests, from 1. */
+  /** The number of the repeated request, from 1. */
   readonly repetition: number;
   readonly request: RequestStep;
   /** Milliseconds since the epoch. */

@@ -40,7 +40,7 @@ export interface RequestStep {
   readonly expect: Expectation;
 }
 
-/** What is expected of a request. Undefined fields are not compared. */
+/** The expected answer to a request. Undefined fields are not compared. */
 export interface Expectation {
   /** The overall code. */
   readonly code: ExpectedCode | undefined;
@@ -49,7 +49,7 @@ export interface Expectation {
 
 export type ExpectedCode = "OK" | "OVER_LIMIT";
 
-/** What is expected of one descriptor. */
+/** The expected answer to one descriptor. */
 export interface ExpectedStatus {
   readonly code: ExpectedCode | undefined;
   /** `none`: no rule. */

@@ -1,6 +1,6 @@
 /** Pages of the manual, for messages that name where to read on. */
 
-/** Where the manual is published: the repository of `package.json`. */
+/** The address of the manual: it is published in the repository of `package.json`. */
 export const MANUAL = "https://github.com/tollway/tollway/blob/main/docs/";
 
 /** The page about a start that fails for a reason outside Tollgate, for example a port in use. */

@@ -51,7 +51,7 @@ export interface SettleFields {
   readonly token?: Token;
   readonly ttl?: number;
   readonly maxHolds?: number;
-  /** When the reservation was made, in milliseconds. Default: the request's instant. */
+  /** The instant of the reservation, in milliseconds. Default: the request's instant. */
   readonly home?: number;
 }
 

@@ -97,7 +97,7 @@ const onlyWith: Readonly<Record<string, string | undefined>> = {
 
 const calendarUnits = ["day", "week", "month", "year"];
 
-/** What the settings of a limit with a number and a unit need of each other. */
+/** Constraints between the settings of a limit with a number and a unit. */
 const dependencies: readonly Schema[] = [
   ...algorithmNames.map((name) => {
     const others = Object.keys(onlyWith).filter(

@@ -75,7 +75,7 @@ const MAX_HITS = 4_294_967_295;
 
 const read = <T>(name: string): T[] => loadAll(readFileSync(join(folder, name), "utf8")) as T[];
 
-/** What Envoy sends for an action. The values of headers and addresses are the caller's. */
+/** The entry that Envoy sends for an action. The values of headers and addresses are the caller's. */
 function entryOf(action: Action): Entry {
   const [kind, { descriptor_key: key, descriptor_value: value }] = Object.entries(action.ActionSpecifier)[0]!;
   if (kind === "RequestHeaders") return { key, value: "ann" };

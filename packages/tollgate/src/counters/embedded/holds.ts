@@ -37,7 +37,7 @@ import { DIGEST_INTS, type Digest } from "./key-digest.ts";
 /** The largest share of the slots that remember commits. */
 const COMMITTED_SHARE = 1 / 2;
 
-/** What the holds of one counter are. */
+/** The holds of one counter. */
 export interface Held {
   held: number;
   holds: number;
@@ -46,7 +46,7 @@ export interface Held {
   isCommitted: boolean;
   expired: number;
   restored: number;
-  /** Where the ledger and the own hold are: slots, 0 for none. */
+  /** The slot of the ledger; 0 for none. `slot` is that of the own hold. */
   ledger: number;
   slot: number;
 }
@@ -54,9 +54,9 @@ export interface Held {
 /** A hold to be added. Instants are milliseconds since the epoch. */
 export interface NewHold {
   readonly amount: number;
-  /** When it stops counting. */
+  /** The instant at which it stops counting. */
   readonly until: number;
-  /** When its time to live ends. */
+  /** The end of its time to live. */
   readonly end: number;
 }
 

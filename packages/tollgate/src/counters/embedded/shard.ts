@@ -33,7 +33,7 @@ const MARKS = PROTECTED | USED_AGAIN;
 /** An entry holds its end in 32 bits. */
 const LAST_END = 2 ** 32 - 1;
 
-/** When a state ends, and how long such states last at most. In seconds. */
+/** The times of a state, and the longest life of such states. In seconds. */
 export interface Lifetime {
   /** Start of the state. Key and start identify it. */
   readonly start: number;

@@ -18,7 +18,7 @@ export class Ticket {
   parts: number;
   left: number;
   done = false;
-  /** How often one of its counts was sent again (MOVED, ASK, TRYAGAIN, NOSCRIPT). */
+  /** Number of times that one of its counts was sent again (MOVED, ASK, TRYAGAIN, NOSCRIPT). */
   redirections = 0;
   readonly #resolve: () => void;
   readonly #reject: (error: StoreError) => void;

@@ -8,7 +8,7 @@ import type { Sink } from "./sink.ts";
 /** Maximum lines for each timer and interval. More durations are sampled. */
 export const MAX_TIMER_SAMPLES = 1000;
 
-/** How long the last flush waits for a connection attempt, in milliseconds. */
+/** Milliseconds that the last flush waits for a connection attempt. */
 const CONNECT_AT_END = 2000;
 
 export interface FlusherOptions {

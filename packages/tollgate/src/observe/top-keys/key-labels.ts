@@ -1,7 +1,7 @@
 import { decodeLeniently } from "../../text/lenient-utf8.ts";
 import type { KeyEntries, KeyMask } from "../key-mask.ts";
 
-/** Where the entries of a descriptor are in a message: start and end of the key, start and end of the value of each. */
+/** The places of a descriptor's entries in a message: start and end of each key, start and end of each value. */
 export interface EntryPlaces {
   readonly buffer: Uint8Array;
   readonly entries: Int32Array;

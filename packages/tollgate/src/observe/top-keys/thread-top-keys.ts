@@ -21,7 +21,7 @@ export interface RuleKeys {
   readonly refused: KeyCounts;
 }
 
-/** What one thread has counted for one rule. */
+/** The keys of one rule that one thread has counted. */
 export interface CountedRule {
   readonly rule: string;
   readonly file: string;

@@ -1,4 +1,4 @@
-/** What readers of the top keys see: the debug port, the dashboard, the metrics. */
+/** The top keys, as the debug port, the dashboard and the metrics show them. */
 
 /** One key of a rule: the entries of its descriptors, with masked values where `TOP_KEYS_MASK` says so. */
 export interface TopKey {
@@ -13,7 +13,7 @@ export interface TopKey {
 export interface RuleTopKeys {
   /** The domain and the levels of the rule, joined by dots: `basic.key1_value1`. */
   readonly rule: string;
-  /** Where the configuration has the rule: `basic.yaml:12`. Empty for limits that come with requests. */
+  /** The place of the rule in the configuration: `basic.yaml:12`. Empty for limits that come with requests. */
   readonly file: string;
   /** All hits, and all refused hits, of the time span. Exact. */
   readonly hits: number;

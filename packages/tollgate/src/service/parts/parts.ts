@@ -23,7 +23,7 @@ import { trustSystemAuthorities } from "../system-authorities.ts";
 import { threadsFor } from "../threads/grpc.ts";
 import { MergedStatistics } from "../threads/merged-statistics.ts";
 
-/** What earlier parts need of later ones. */
+/** Functions of later parts that earlier parts call. */
 interface Links {
   /** Gives overrides to the threads. */
   setOverrides: (records: readonly AdjustmentRecord[]) => Promise<void>;

@@ -176,7 +176,7 @@ export class ThreadPool {
     return answers.flatMap((answer) => (answer?.kind === "samples" ? answer.samples : []));
   }
 
-  /** What all threads have counted. */
+  /** The keys that all threads have counted. */
   async topKeys(most: number, rule: string | undefined): Promise<readonly CountedRule[]> {
     const answers = await this.#requestAll(
       (number) => ({ kind: "topKeys", number, most, rule }),

@@ -23,7 +23,7 @@ export interface HistogramShape {
 export interface SummaryShape {
   readonly type: "summary";
   readonly quantiles: readonly number[];
-  /** How long an observation counts for the quantiles, in milliseconds. */
+  /** Milliseconds for which an observation counts for the quantiles. */
   readonly maxAge: number;
   /** The number of parts of `maxAge`. */
   readonly ageBuckets: number;

@@ -41,7 +41,7 @@ export type ReserveRequest = Message<"kuadrant.service.ratelimit.v1.ReserveReque
   descriptors: RateLimitDescriptor[];
 
   /**
-   * What the request may cost: 1 to 2^53 - 1. The service may hold less of a small limit.
+   * The most that the request may cost: 1 to 2^53 - 1. The service may hold less of a small limit.
    *
    * @generated from field: uint64 amount = 3;
    */
@@ -79,7 +79,7 @@ export type ReserveResponse = Message<"kuadrant.service.ratelimit.v1.ReserveResp
   reservationId: string;
 
   /**
-   * What the service holds; 0 if it holds nothing.
+   * The amount that the service holds; 0 if it holds nothing.
    *
    * @generated from field: uint64 reserved_amount = 3;
    */
@@ -117,7 +117,7 @@ export type CommitRequest = Message<"kuadrant.service.ratelimit.v1.CommitRequest
   reservationId: string;
 
   /**
-   * What the request has cost: 0 to 2^53 - 1.
+   * The actual cost of the request: 0 to 2^53 - 1.
    *
    * @generated from field: uint64 actual_amount = 4;
    */
@@ -136,7 +136,7 @@ export const CommitRequestSchema: GenMessage<CommitRequest> = /*@__PURE__*/
  */
 export type CommitResponse = Message<"kuadrant.service.ratelimit.v1.CommitResponse"> & {
   /**
-   * Whether the reservation was open, so that its time to live had not passed.
+   * True if the reservation was open: its time to live had not passed.
    *
    * @generated from field: bool reservation_released = 1;
    */
@@ -155,7 +155,7 @@ export const CommitResponseSchema: GenMessage<CommitResponse> = /*@__PURE__*/
  */
 export const RateLimitService: GenService<{
   /**
-   * Whether max(1, hits_addend) more hits would pass beside the open reservations. Counts nothing.
+   * Answers OK if max(1, hits_addend) more hits would pass beside the open reservations. Counts nothing.
    *
    * @generated from rpc kuadrant.service.ratelimit.v1.RateLimitService.CheckRateLimit
    */
@@ -185,7 +185,7 @@ export const RateLimitService: GenService<{
     output: typeof ReserveResponseSchema;
   },
   /**
-   * Releases what a reservation holds, and counts what the request has cost, also beyond the limit.
+   * Releases the amount of a reservation, and counts the actual cost of the request, also beyond the limit.
    *
    * @generated from rpc kuadrant.service.ratelimit.v1.RateLimitService.Commit
    */

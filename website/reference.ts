@@ -43,7 +43,7 @@ function moduleOf(target: unknown): string | undefined {
 /** One table instead of a heading for each member. */
 const TABLES = ["interfaceProperties", "parameters", "typeAliasProperties", "typeDeclaration", "enumMembers"];
 
-/** What of the sources must have a docstring. */
+/** The kinds of declarations that must have a docstring. */
 const DOCUMENTED = [
   ...["Class", "Interface", "TypeAlias", "Function", "Variable"],
   ...["Property", "Method", "Accessor", "CallSignature", "GetSignature"],

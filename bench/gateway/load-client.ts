@@ -49,7 +49,7 @@ let ended = 0;
 /** The number of calls of the present phase. */
 let wanted = 0;
 let phase = Promise.withResolvers<void>();
-/** When each call of a phase with a rate was due, and how long it took, in milliseconds. */
+/** The latency of each call of a phase with a rate, from its due time, in milliseconds. */
 let latencies = new Float64Array(0);
 
 class Connection {

@@ -14,7 +14,7 @@ export interface GatewayLoad extends Workload {
   readonly rate?: number;
 }
 
-/** What the client reports. Latencies in microseconds; 0 without a rate. */
+/** The figures that the client reports. Latencies in microseconds; 0 without a rate. */
 export interface ClientFigures {
   readonly perSecond: number;
   readonly p50: number;

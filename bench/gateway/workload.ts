@@ -2,7 +2,7 @@ import { message } from "../support/decision.ts";
 
 /** The calls of a gateway. */
 export interface Workload {
-  /** How often each address occurs: by Zipf's law, equally often at random, or in turn. */
+  /** The frequency of the addresses: by Zipf's law, equally often at random, or in turn. */
   readonly choice: "zipf" | "uniform" | "turn";
   readonly addresses: number;
   readonly tenants: number;

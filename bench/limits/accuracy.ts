@@ -1,4 +1,4 @@
-/** What each algorithm lets pass of given traffic: a table. */
+/** A table of the hits that each algorithm lets pass, for several kinds of traffic. */
 import { table } from "../support/figures.ts";
 import { algorithms, mostWithin, passed, traffics } from "./traffic.ts";
 

@@ -1,4 +1,4 @@
-/** What each algorithm lets pass of given traffic, under a virtual clock. */
+/** The hits that each algorithm lets pass, for several kinds of traffic, under a virtual clock. */
 import { EmbeddedStore } from "../../packages/tollgate/src/counters/embedded/embedded-store.ts";
 import { Decider } from "../../packages/tollgate/src/decision/decide.ts";
 import { createStatistics } from "../../packages/tollgate/src/observe/registry.ts";

@@ -1,4 +1,4 @@
-/** How often each piece of work runs. */
+/** Number of runs of each piece of work. */
 export const ROUNDS = 25;
 
 /**

@@ -18,7 +18,7 @@ export interface RawLoad {
   readonly calls: number;
   /** Each call replaces {@link KEY_PLACE} in the message by a number. */
   readonly message: Uint8Array;
-  /** How many numbers the calls use in turn. Default 1. */
+  /** Number of values that the calls use in turn. Default 1. */
   readonly keys?: number;
   /** A header field with random characters that differ in each call. */
   readonly metadata?: { readonly form: MetadataForm; readonly characters: number };

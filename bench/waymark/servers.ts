@@ -17,7 +17,7 @@ export interface BenchServer {
   stop(): Promise<void>;
 }
 
-/** What the command of Waymark serves. */
+/** The application that the command of Waymark serves, as an option of the command. */
 const APPLICATIONS: Partial<Record<ServerName, string>> = {
   waymark: "--prefix=controllers",
   logged: "--app=logged.ts",

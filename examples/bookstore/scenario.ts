@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { client, ProblemError, type Result } from "@tollway/waymark/client";
 import type { Api } from "./waymark.api.d.ts";
 
-/** Where a bookstore with the token "secret" serves. */
+/** The address of a bookstore with the token "secret". */
 export interface Served {
   readonly url: string;
   /** Default: the platform's. */
@@ -12,7 +12,7 @@ export interface Served {
 /** One thing that a bookstore does, with the name of the test. */
 export type Step = readonly [name: string, run: () => Promise<void>];
 
-/** What the bookstore does, on every runtime that serves it. */
+/** The tests of the bookstore. They run on every runtime that serves it. */
 export function scenario({ url, fetch = globalThis.fetch }: Served): Step[] {
   const steps: Step[] = [];
   const test = (name: string, run: () => Promise<void>) => void steps.push([name, run]);

@@ -1,6 +1,6 @@
 import type { Change, NumberedChange, Store } from "./store.ts";
 
-/** How long a listener sleeps. Another process may have written by then. */
+/** Longest sleep of a listener, in milliseconds. Another process may have written meanwhile. */
 const LONGEST_SLEEP = 1_000;
 /** A listener that nobody wakes looks more often. */
 const SHORT_SLEEP = 200;

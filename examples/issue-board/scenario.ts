@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { type Client, client, type Result } from "@tollway/waymark/client";
 import type { Api } from "./waymark.api.d.ts";
 
-/** Where a board serves. */
+/** The address of a board. */
 export interface Served {
   readonly url: string;
   /** Default: the platform's. */
@@ -31,7 +31,7 @@ export function visitor({ url, fetch = globalThis.fetch }: Served): Client<Api> 
 
 const PASSWORD = "correct horse battery";
 
-/** What the board does, on every runtime and with every store. The steps build on each other. */
+/** The tests of the board. They run on every runtime and with every store. Later steps need the earlier ones. */
 export function scenario(served: Served): Step[] {
   const steps: Step[] = [];
   const test = (name: string, run: () => Promise<void>) => void steps.push([name, run]);

@@ -13,7 +13,7 @@ interface Services {
 
 let open: Services | undefined;
 
-/** What the controllers need. The application opens and closes it. */
+/** The services of the controllers. The application opens and closes them. */
 export function services(): Services {
   if (open === undefined) throw new Error("the application has not started");
   return open;
@@ -40,7 +40,7 @@ interface Visit {
 
 const WEEK = 7 * 24 * 60 * 60;
 
-/** Who is logged in, in an encrypted cookie. */
+/** The user who is logged in, in an encrypted cookie. */
 export const visits = sessions<Visit>({ secret: () => services().secret, maxAge: WEEK });
 
 /** The user of a request, or a 401. */

@@ -5,7 +5,7 @@ export interface User {
 
 export type Status = "open" | "doing" | "done";
 
-/** What users say about an issue. */
+/** The fields of an issue that users set. */
 export interface Draft {
   title: string;
   text: string;
@@ -69,7 +69,7 @@ export interface Filter {
   limit: number;
 }
 
-/** Who sends an attachment, and what it is. */
+/** An attachment without its content: the issue, the sender, the name and the type. */
 export interface Upload {
   issue: number;
   author: User;
@@ -105,7 +105,7 @@ export class BoardFull extends Error {
   }
 }
 
-/** What the controllers need of a database. Ids grow. @throws {BoardFull} in each method that adds something */
+/** The database, as the controllers use it. Ids grow. @throws {BoardFull} in each method that adds something */
 export interface Store {
   /** Undefined if somebody has the name, in small or capital letters. */
   addUser(name: string, password: string): User | undefined;

@@ -6,7 +6,7 @@ import type { User } from "../store.ts";
 export abstract class Member extends Controller {
   static override guard = { GET: "public", POST: members, PATCH: members } as const;
 
-  /** Who sent the request, in a method that needs a user. */
+  /** The user who sent the request, in a method that needs a user. */
   get user(): User {
     return members.of(this);
   }

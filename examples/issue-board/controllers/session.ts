@@ -13,7 +13,7 @@ interface Login {
 export class Default extends Controller {
   static override guard = { GET: members.optional, POST: "public", DELETE: members.optional } as const;
 
-  /** Who is logged in. */
+  /** The user who is logged in. */
   async GET(): Promise<User | null> {
     return (await members.optional(this)) ?? null;
   }

@@ -42,7 +42,7 @@ export class Detail {
     this.#attachments.replaceChildren(...attachments.map(attachmentNode));
   }
 
-  /** An issue has changed. What a user is writing stays. */
+  /** An issue has changed. The form keeps the text that a user is writing. */
   async changed(issue: Issue, by: User): Promise<void> {
     if (issue.id !== this.#issue?.id || issue.version <= this.#issue.version) return;
     if (Object.keys(this.#changes()).length === 0) await this.open(issue.id);
@@ -104,7 +104,7 @@ export class Detail {
     );
   }
 
-  /** What the user has changed, and nothing else: two users can change different things. */
+  /** The fields that the user has changed, and no others: two users can change different fields. */
   #changes(): Record<string, unknown> {
     const issue = this.#issue;
     if (issue === undefined) return {};
@@ -180,7 +180,7 @@ function textOf(value: unknown): string {
   return value === null || value === "" ? "nothing" : String(value);
 }
 
-/** What was read already may also come as a change. */
+/** Adds a node unless the page has it: an item can come with the list and again as a change. */
 function addOnce(place: HTMLElement, node: HTMLElement): void {
   if (document.getElementById(node.id) === null) place.append(node);
 }

@@ -46,7 +46,7 @@ void follow(
   (change) => attempt(() => show(change)),
   (isLive) => {
     live.textContent = isLive ? "live" : "connecting";
-    // What happened before the connection is not in its events.
+    // The events do not contain changes from before the connection.
     if (isLive) void attempt(() => list.load());
   },
 );

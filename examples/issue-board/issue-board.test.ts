@@ -11,7 +11,7 @@ import { serveBoard } from "./served-board.ts";
 const url = await serveBoard("file");
 for (const [name, run] of scenario({ url })) test(name, run);
 
-test("the page forbids everything that it does not need", async () => {
+test("the page's policy allows only the sources that the page needs", async () => {
   const response = await fetch(url);
   assert.equal(response.headers.get("content-type"), "text/html; charset=utf-8");
   assert.match(
@@ -21,7 +21,7 @@ test("the page forbids everything that it does not need", async () => {
   assert.match(await response.text(), /<title>Issue board/);
 });
 
-test("pieces have one size, however they arrive", async () => {
+test("pieces have one size for any chunks of the body", async () => {
   const bytes = Uint8Array.from({ length: 25 }, (_, at) => at);
   for (const arriving of [[25], [1, 24], [10, 10, 5], [4, 0, 17, 4], Array<number>(25).fill(1)]) {
     async function* body() {
@@ -40,7 +40,7 @@ test("pieces have one size, however they arrive", async () => {
   }
 });
 
-test("the document says who may do what, and the reviewed routes and declarations are up to date", async () => {
+test("the document has the security of each operation, and the reviewed routes and declarations are up to date", async () => {
   const { paths, components } = (await (await fetch(`${url}/openapi.json`)).json()) as {
     paths: Record<string, Record<string, { security?: unknown }>>;
     components: { securitySchemes: unknown };

@@ -92,7 +92,7 @@ export function scenario(served: Served): Step[] {
     );
   });
 
-  test("an issue is opened, read and changed, unless somebody else was faster", async () => {
+  test("an issue is opened, read and changed, and a stale change is refused", async () => {
     const opened = await ann.issues.POST.safe({ title: "The bell is silent", labels: ["bell"] });
     assert.ok(opened.ok && opened.status === 201);
     const { id, author, status } = opened.data;
@@ -125,7 +125,7 @@ export function scenario(served: Served): Step[] {
     assert.deepEqual([again.assignee, again.labels, again.title], [null, [], "The bell is silent"]);
   });
 
-  test("one of two changes at the same time wins", async () => {
+  test("one of two concurrent changes succeeds", async () => {
     const { id } = await ann.issues.POST({ title: "Race" });
     const seen = (await ann.issue.GET.safe(id)).headers.get("etag");
     const results = await Promise.all(
@@ -134,7 +134,7 @@ export function scenario(served: Served): Step[] {
     assert.deepEqual(results.map(({ status }) => status).sort(), [200, 412]);
   });
 
-  test("what is wrong is named, and what is missing is a typed problem", async () => {
+  test("faulty fields are named, and a missing issue is a typed problem", async () => {
     const wrong = { title: " ", labels: ["a", "a"], status: "new", colour: "red" } as unknown as {
       title: string;
     };
@@ -180,7 +180,7 @@ export function scenario(served: Served): Step[] {
     assert.deepEqual(await faults(ben.issue.comments.POST.safe(id, { text: "\n" })), ["text"]);
   });
 
-  test("attachments arrive and leave as they are, in pieces, and never as a page", async () => {
+  test("attachments are stored and served unchanged, in pieces, and never as a page", async () => {
     const { id } = await ann.issues.POST({ title: "Documented" });
     // Text, as its type says: AWS Lambda takes the bodies of such types for UTF-8.
     const content = new Uint8Array(200_000).map((_, at) => at % 128);
@@ -215,7 +215,7 @@ export function scenario(served: Served): Step[] {
     assert.deepEqual(await faults(upload("x", "")), ["name"]);
   });
 
-  test("changes arrive live, and after a break none is missing", async () => {
+  test("changes arrive live, and none is missing after a reconnect", async () => {
     const leaving = new AbortController();
     const events = await stranger.events.GET.with({ signal: leaving.signal }).events();
     const reader = events[Symbol.asyncIterator]();

@@ -43,7 +43,7 @@ async function signUp(page: Page, name: string): Promise<void> {
   await page.waitFor(hasText, "#live", "live");
 }
 
-test("two users sign up, and what one opens the other sees live", async () => {
+test("two users sign up, and each sees the other's new issue live", async () => {
   await signUp(ann, "Ann");
   await signUp(ben, "Ben");
   await ann.run(fill, "#create [name=title]", "The bell is silent");

@@ -32,7 +32,7 @@ describe("a kept folder", () => {
     assert.deepEqual(await readdir(root), ["a"]);
   });
 
-  it("is not there if making it failed, and is made again", async () => {
+  it("does not exist after a failed attempt, and is made again", async () => {
     const fails = keptFolder({ root, most: 3 }, "a", async (folder) => {
       await writeFile(join(folder, "file"), "a part");
       throw new Error("no space");
@@ -42,7 +42,7 @@ describe("a kept folder", () => {
     assert.equal(await keep("a"), "a");
   });
 
-  it("is whole when several make it at once", async () => {
+  it("is complete when several processes make it at once", async () => {
     let made = 0;
     const both = Array.from({ length: 4 }, async (_, index) => {
       const path = await keptFolder({ root, most: 3 }, "a", async (folder) => {
@@ -67,7 +67,7 @@ describe("a kept folder", () => {
     assert.deepEqual((await readdir(root)).sort(), ["a", "c", "d"]);
   });
 
-  it("what a killed process began is removed, and what another process makes now stays", async () => {
+  it("the remains of a killed process are removed, and the unfinished folder of a running process stays", async () => {
     await keep("a");
     for (const name of ["unfinished-old", "unfinished-new"]) await mkdir(join(root, name));
     await age("unfinished-old", 2);

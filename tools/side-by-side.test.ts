@@ -74,6 +74,6 @@ function isRunning(pid: number): boolean {
   }
 }
 
-test("without two lists, a call says how to call it", async () => {
+test("a call without two lists prints the usage", async () => {
   for (const args of [[], ["a"], ["a", "--"], ["--", "a"]]) assert.equal((await run(...args)).code, 2);
 });

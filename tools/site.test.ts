@@ -48,7 +48,7 @@ test("a missing docstring and a type that is not exported are faults of the refe
   );
 });
 
-test("the reference leaves out what a signature says", () => {
+test("the reference leaves out facts that the signature shows", () => {
   const page = [
     ...["#### get", "", "> get(): `string`", "", "Gets it.", "", "##### Returns", "", "`string`", ""],
     ...[

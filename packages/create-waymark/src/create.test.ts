@@ -57,9 +57,9 @@ writeFileSync(join(root, "file"), "");
 const refused: readonly (readonly [folder: string, reason: RegExp])[] = [
   ["full", /full is not empty \(it has kept\.txt\)/],
   ["file", /file is a file/],
-  ["My Api", /"My Api" is no name of a package/],
-  [".hidden", /no name of a package/],
-  ["node_modules", /no name of a package/],
+  ["My Api", /npm does not accept "My Api" as a package name: use lower-case letters/],
+  [".hidden", /does not accept "\.hidden" as a package name/],
+  ["node_modules", /does not accept "node_modules" as a package name/],
 ];
 for (const [name, reason] of refused) {
   test(`refused: ${name}`, () => {

@@ -40,7 +40,7 @@ const IGNORED: ReadonlySet<string> = new Set([".git", ".DS_Store"]);
 /**
  * Writes the files of a new project.
  * @returns their paths within the folder, sorted
- * @throws {CreateError} if the folder has other files, or its name is no name of a package
+ * @throws {CreateError} if the folder has other files, or npm does not accept its name as a package name
  */
 export function create({ folder, language, version }: Creation): string[] {
   const path = resolve(folder);
@@ -75,7 +75,7 @@ function packageName(path: string): string {
   const name = basename(existsSync(path) ? realpathSync(path) : path);
   if (!/^[a-z0-9][a-z0-9._-]{0,213}$/.test(name) || name === "node_modules")
     throw new CreateError(
-      `"${name}" is no name of a package: use lower-case letters, digits, "-", "." and "_", such as my-api`,
+      `npm does not accept "${name}" as a package name: use lower-case letters, digits, "-", "." and "_", such as my-api`,
     );
   return name;
 }

@@ -139,7 +139,7 @@ const WRONG: readonly (readonly [args: readonly string[], reason: RegExp])[] = [
   [["a", "b"], /"b" is an unexpected argument/],
   [["a", "--python"], /Unknown option '--python'/],
   [["a", "--typescript", "--javascript"], /exclude each other/],
-  [["A"], /"A" is no name of a package/],
+  [["A"], /does not accept "A" as a package name/],
 ];
 test("a wrong command line is one message and status 2", () => {
   const folder = temporaryFolder("wrong");

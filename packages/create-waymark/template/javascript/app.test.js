@@ -16,7 +16,7 @@ test("a note is created, found and removed", async () => {
   assert.equal((await api.get(location)).status, 404);
 });
 
-test("the signature refuses what a note cannot be", async () => {
+test("a note without a title is refused", async () => {
   const { status, body } = await api.post("/notes", { json: { title: 7 } });
   assert.equal(status, 400);
   assert.deepEqual(

@@ -17,7 +17,7 @@ test("a note is created, found and removed", async () => {
   assert.equal((await api.get(location)).status, 404);
 });
 
-test("the signature refuses what a note cannot be", async () => {
+test("a note without a title is refused", async () => {
   const { status, body } = await api.post<{ errors: { name: string }[] }>("/notes", { json: { title: "" } });
   assert.equal(status, 400);
   assert.deepEqual(

@@ -78,7 +78,7 @@ ${quick}
 How much CPU and memory does a decision cost, compared with the Go service and with other libraries? The first table has the
 answer for the calls of a real gateway. The other tables show the best case, growth, algorithms, and where the time goes.
 
-How we measure:
+We measure as follows:
 
 - Absolute figures depend on the machine. Each figure is therefore a ratio, or has a baseline from the same run.
 - "CPU" is the time of all threads of the server's process, with the kernel, divided by the number of calls.

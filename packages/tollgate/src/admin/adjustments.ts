@@ -68,7 +68,7 @@ export class Adjustments {
     }
     throw new AdminError(
       "CONFLICT",
-      "other operators change the overrides all the time: nothing was changed",
+      `nothing was changed: during each of ${MOST_ATTEMPTS} attempts, another operator changed the overrides; try again`,
     );
   }
 

@@ -98,7 +98,7 @@ const counterProperties = {
   algorithm: {
     ...text,
     enum: ["fixed_window", "sliding_window", "token_bucket"],
-    description: "How the limit counts.",
+    description: "The algorithm of the limit.",
   },
   limit: { ...count, description: "The limit now, with overrides and grants." },
   burst: { ...count, description: "The size of a token bucket." },
@@ -121,7 +121,7 @@ const counterRequired = ["algorithm", "limit", "seconds", "key", "count", "remai
 const notes = {
   type: "array",
   items: text,
-  description: "What overrides and grants change, in words.",
+  description: "The changes by overrides and grants, in words.",
 };
 
 export const adminDocument: JsonObject = {
@@ -193,7 +193,7 @@ export const adminDocument: JsonObject = {
         responses: {
           200: answer("The override or grant.", ref("Override")),
           ...faults,
-          404: problem("There is none with this id."),
+          404: problem("No override or grant has this id."),
           ...storeFaults,
         },
       },
@@ -211,9 +211,9 @@ export const adminDocument: JsonObject = {
         summary: "Removes an override or a grant.",
         requestBody: json(object("", { reason }, [])),
         responses: {
-          200: answer("What was removed.", ref("Override")),
+          200: answer("The removed override or grant.", ref("Override")),
           ...faults,
-          404: problem("There is none with this id."),
+          404: problem("No override or grant has this id."),
           ...storeFaults,
         },
       },
@@ -321,7 +321,7 @@ export const adminDocument: JsonObject = {
             maximum: 1_000_000_000,
             description: "The size of a token bucket. Without it, that of the rule.",
           },
-          expires: { ...time, description: "When the override ends. Without it, it stays." },
+          expires: { ...time, description: "The end of the override. Without it, the override stays." },
           reason,
         },
         ["domain", "descriptor"],
@@ -330,16 +330,16 @@ export const adminDocument: JsonObject = {
         "",
         {
           id: { ...text, description: "The id in the path, or `grant-...`." },
-          kind: { ...text, enum: ["override", "grant"], description: "Which of the two it is." },
+          kind: { ...text, enum: ["override", "grant"], description: "An override or a grant." },
           ...shown,
           limit: limitName,
           requestsPerUnit: { ...count, description: "The limit." },
           unlimited: { type: "boolean", description: "No limit." },
           burst: { ...count, description: "The size of a token bucket." },
           hits: { ...count, description: "The hits of a grant." },
-          expires: { ...time, description: "When it ends." },
+          expires: { ...time, description: "The time at which it ends." },
           by: { ...text, description: "The operator who set it." },
-          at: { ...time, description: "When it was set." },
+          at: { ...time, description: "The time at which it was set." },
           reason,
           effect: {
             type: "array",
@@ -352,14 +352,14 @@ export const adminDocument: JsonObject = {
       AuditEntry: object(
         "One change.",
         {
-          time: { ...time, description: "When it happened." },
+          time: { ...time, description: "The time of the change." },
           who: { ...text, description: "The operator." },
           what: {
             ...text,
             enum: ["counters.reset", "counters.grant", "overrides.set", "overrides.remove"],
             description: "The call.",
           },
-          target: { type: "object", description: "What was changed." },
+          target: { type: "object", description: "The changed counters or override." },
           before: { description: "The state before the change. null if there was none." },
           after: { description: "The state after the change. null if there is none." },
           reason,
@@ -373,14 +373,18 @@ export const adminDocument: JsonObject = {
           type: { ...text, description: "A URI. `about:blank`: the status says what kind of problem it is." },
           title: { ...text, description: "The name of the status." },
           status: { type: "integer", description: "The status of the answer." },
-          detail: { ...text, description: "What is wrong." },
+          detail: { ...text, description: "A description of the fault." },
           code: { ...text, description: "The error code, if there is one." },
           errors: {
             type: "array",
             items: object("", { in: text, name: text, message: text }),
             description: "The fields that are wrong.",
           },
-          done: { type: "array", items: text, description: "What a change did before it failed." },
+          done: {
+            type: "array",
+            items: text,
+            description: "The steps that a change completed before it failed.",
+          },
         },
       },
     },

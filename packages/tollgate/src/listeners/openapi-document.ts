@@ -171,7 +171,10 @@ export const openApiDocument: JsonObject = {
       ReserveRequest: object(
         {
           ...target,
-          amount: amount("What the request may cost. Of a small limit, less may be reserved.", 1),
+          amount: amount(
+            "The most that the request may cost. The service may reserve less of a small limit.",
+            1,
+          ),
           ttl: {
             ...text,
             description: "The reservation ends by itself after this time. At most an hour.",
@@ -187,7 +190,7 @@ export const openApiDocument: JsonObject = {
             ...text,
             description: "Pass it to the commit. Only with OK. Absent if nothing can be reserved now.",
           },
-          reservedAmount: { ...text, description: "What is reserved.", examples: ["250"] },
+          reservedAmount: { ...text, description: "The reserved amount.", examples: ["250"] },
         },
         ["code"],
       ),
@@ -195,7 +198,7 @@ export const openApiDocument: JsonObject = {
         {
           ...target,
           reservationId: { ...text, description: "Without it the call only counts.", maxLength: 256 },
-          actualAmount: amount("What the request has cost.", 0),
+          actualAmount: amount("The actual cost of the request.", 0),
         },
         ["domain", "descriptors"],
       ),
@@ -212,7 +215,7 @@ export const openApiDocument: JsonObject = {
         type: { ...text, description: "A URI. `about:blank`: the status says what kind of problem it is." },
         title: { ...text, description: "The name of the status." },
         status: { type: "integer", description: "The status of the answer." },
-        detail: { ...text, description: "What is wrong." },
+        detail: { ...text, description: "A description of the fault." },
         errors: {
           type: "array",
           items: object({ in: text, name: text, message: text }),

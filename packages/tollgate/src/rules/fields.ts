@@ -92,7 +92,7 @@ export const fields: readonly Field[] = [
     "requests_per_unit",
     "count",
     "unless unlimited",
-    "How many hits one window allows; 0 blocks all.",
+    "The number of hits that one window allows; 0 blocks all.",
   ),
   field(
     "rate_limit",
@@ -106,7 +106,7 @@ export const fields: readonly Field[] = [
     "algorithm",
     "algorithm",
     false,
-    "How hits are limited: `fixed_window` (default), `sliding_window` or `token_bucket`.",
+    "The algorithm: `fixed_window` (default), `sliding_window` or `token_bucket`.",
   ),
   field("rate_limit", "burst", "burst", false, "The size of a token bucket. Default: `requests_per_unit`."),
   field(
@@ -114,21 +114,21 @@ export const fields: readonly Field[] = [
     "count",
     "counting",
     false,
-    "Whether a fixed window counts `all` hits (default) or only `accepted` ones.",
+    "The hits that a fixed window counts: `all` (default) or only `accepted` ones.",
   ),
   field(
     "rate_limit",
     "strict",
     "boolean",
     false,
-    "Whether a request of 0 hits is over limit as soon as the limit of a fixed window is used up.",
+    "A request of 0 hits is over limit as soon as the limit of a fixed window is used up.",
   ),
   field(
     "rate_limit",
     "reservations",
     "boolean",
     false,
-    "Whether open reservations count for `ShouldRateLimit`, too.",
+    "Open reservations count for `ShouldRateLimit`, too.",
   ),
   field(
     "rate_limit",

@@ -48,7 +48,7 @@ function send(method: string, path: string, body: string, type = "application/js
   );
 }
 
-test("in a body", async () => {
+test("a duplicate member in a body is a fault", async () => {
   const rows: readonly (readonly [
     method: string,
     path: string,
@@ -84,7 +84,7 @@ test("in a body", async () => {
   assert.equal(suffixed.status, 400);
 });
 
-test("in JSON within a query or a form", async () => {
+test("a duplicate member in JSON within a query or a form is a fault", async () => {
   const rows: readonly (readonly [query: string, name: string, message: string])[] = [
     ['at={"x":1,"x":2,"y":[]}', "at", 'has the member "x" twice, at line 1, column 8 of the JSON text'],
     ['points={"x":1,"x":1}', "points", 'has the member "x" twice, at line 1, column 8 of the JSON text'],

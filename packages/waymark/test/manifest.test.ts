@@ -79,12 +79,12 @@ async function applicationOf(file: string): Promise<Application> {
   return application;
 }
 
-test("compiled by tsc", async () => {
+test("an application that tsc has compiled serves its manifest", async () => {
   execFileSync(join(rootModules(), ".bin", "tsc"), ["-p", "tsconfig.json"], { cwd: project.folder });
   await runAll(fetchDriver((await applicationOf(join(project.folder, "out", "app.js"))).fetch));
 });
 
-test("bundled and minified by esbuild, with the framework and without the parser", async () => {
+test("esbuild bundles and minifies the application with the framework, without the parser", async () => {
   const outfile = join(project.folder, "bundle", "app.mjs");
   await build({
     entryPoints: [join(project.folder, "app.ts")],
@@ -100,7 +100,7 @@ test("bundled and minified by esbuild, with the framework and without the parser
   await runAll(fetchDriver((await applicationOf(outfile)).fetch));
 });
 
-test("bundled for a worker, where the package is its entry with web interfaces only", async () => {
+test("a bundle for a worker has the package's entry with web interfaces only", async () => {
   const outfile = join(project.folder, "worker", "app.mjs");
   const { metafile } = await build({
     entryPoints: [join(project.folder, "app.ts")],
@@ -137,7 +137,7 @@ test("the command line starts a manifest, and a stale one prevents startup", asy
   );
 });
 
-test("a manifest carries what the compiler read, and the files that it came from", async () => {
+test("a manifest contains the types that the compiler read, and the files that it read", async () => {
   const own = new Project({
     "controllers.ts": `import { Controller } from "@tollway/waymark";
 import type { Change } from "./types/change.ts";

@@ -4,7 +4,7 @@ import { Application, Controller } from "@tollway/waymark";
 import fc from "fast-check";
 import { errorText, escapeControls, plainText } from "./log-text.ts";
 
-test("controls are escaped, and nothing else", () => {
+test("only control characters are escaped", () => {
   const rows: [string, string][] = [
     ["plain: ü € 𝒳", "plain: ü € 𝒳"],
     ["a\nb\r\tc", "a\\nb\\r\\tc"],
@@ -25,7 +25,7 @@ test("an error shows its message in one line, its frames, its members and its ca
   assert.match(text, /\n {8}\{ code: 'E\\nX' \}/);
 });
 
-test("where Node does not print a value, JSON does, and no value throws", () => {
+test("JSON prints a value that Node does not print, and no value throws", () => {
   const circle: { self?: unknown } = {};
   circle.self = circle;
   const rows: [unknown, string][] = [

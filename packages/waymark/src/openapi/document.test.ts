@@ -331,7 +331,7 @@ suite("queries", () => {
       },
     ]);
   });
-  test("any name", async () => {
+  test("arguments may have any name", async () => {
     const { operation } = await operationOf("GET({ keywords, ...rest })");
     assert.deepEqual(operation.parameters, [
       { name: "keywords", in: "query", required: true, schema: { type: "string" } },
@@ -343,11 +343,11 @@ suite("queries", () => {
       },
     ]);
   });
-  test("an object is JSON text", async () => {
+  test("an object in the query is JSON text", async () => {
     const { operation } = await operationOf("GET({ filter }: { filter?: { min: number } })");
     assert.ok(operation.parameters![0]!.content!["application/json"].schema);
   });
-  test("a union's names", async () => {
+  test("the names of all members of a union are parameters", async () => {
     const { operation } = await operationOf("GET(by: { kind: 'a'; x: number } | { kind: 'b'; y: number })");
     assert.deepEqual(
       operation.parameters!.map(({ name, required, schema }) => [name, required, schema]),
@@ -541,7 +541,7 @@ test("an alias of a type that only a method returns", async () => {
 });
 
 suite("schemas that replace types", () => {
-  test("are documented as far as they describe themselves", async () => {
+  test("schemas that describe themselves are documented", async () => {
     const schema = {
       GET: { id: z.coerce.number().int().min(1), page: z.number().optional() },
       POST: { book: z.object({ title: z.string() }) },
@@ -554,7 +554,7 @@ suite("schemas that replace types", () => {
     const body = document.paths["/x"]!.post!.requestBody!.content["application/json"]!.schema as JsonObject;
     assert.deepEqual(body.properties, { title: { type: "string" } });
   });
-  test("and as any value if they cannot", async () => {
+  test("other schemas are documented as any value", async () => {
     const schema = { GET: { at: z.date() } };
     const document = await documentOf([
       classOf("/x", "class Example { GET({ at }: { at?: Map<1, 1> }) {} }", { schema }),

@@ -276,20 +276,20 @@ test("a property called body is an ordinary name", () => {
 
 suite("unknown keywords may be ignored", () => {
   const options = { unknownKeywords: "ignore" } as const;
-  test("at the top level and within objects, which lose them", () => {
+  test("unknown keywords at the top level and within objects are dropped", () => {
     const binder = binderOf("POST(book: { a: number; at: { x: number } })", "", options);
     assert.deepEqual(bound(binder, input("?z=1", json({ a: 1, b: 2, at: { x: 1, y: 2 } }))), [
       { a: 1, at: { x: 1 } },
     ]);
   });
-  test("but a body that is not an object is a fault", () => {
+  test("a body that is not an object is a fault", () => {
     const binder = binderOf("POST({ a }: { a?: number })", "", options);
     assert.deepEqual(bound(binder, input("?z=1", json([1]))), [
       "400 body. must be a JSON object, got a list",
     ]);
     assert.deepEqual(bound(binder, input("", json({ body: 1 }))), [{}]);
   });
-  test("and for a method without keywords", () => {
+  test("a method without keywords ignores them, too", () => {
     assert.deepEqual(bound(binderOf("GET(id: number)", "", options), input("1?utm_source=x")), [1]);
   });
 });
@@ -331,7 +331,7 @@ suite("forms", () => {
     assert.equal(made.length, 2);
     assert.ok(made.every((one) => one instanceof File));
   });
-  test("a single file is a list of one", () => {
+  test("a single file is a list with one item", () => {
     const [{ it: made }] = bind("Uint8Array[]", ["it", file]) as [{ it: Uint8Array[] }];
     assert.deepEqual(made, [file.bytes]);
   });
@@ -393,7 +393,7 @@ suite("unions of objects", () => {
       );
     });
   }
-  test("a discriminator that is not text", () => {
+  test("a discriminator may be a boolean", () => {
     const binder = binderOf("GET(it: { on: true; level: 1 | 2 } | { on: false })");
     assert.deepEqual(bound(binder, input("?on&level=2")), [{ on: true, level: 2 }]);
     assert.deepEqual(bound(binder, input("?on=no")), [{ on: false }]);
@@ -401,14 +401,14 @@ suite("unions of objects", () => {
     assert.deepEqual(bound(binder, input("", json({ on: false }))), [{ on: false }]);
     assert.deepEqual(bound(binder, input("", json({ on: "no" }))), ["400 body.on must be true or false"]);
   });
-  test("without a discriminator, the first fitting member", () => {
+  test("a union without a discriminator takes the first fitting member", () => {
     const binder = binderOf("GET(by: { id: number } | { name: string })");
     assert.deepEqual(bound(binder, input("?id=1")), [{ id: 1 }]);
     assert.deepEqual(bound(binder, input("?name=x")), [{ name: "x" }]);
     assert.deepEqual(bound(binder, input("?id=x")), ["400 query.id must be a number"]);
     assert.deepEqual(bound(binder, input("?id=1&name=x")), ["400 query.name does not belong here"]);
   });
-  test("nested without a discriminator, the faults of the member that fits best", () => {
+  test("a nested union without a discriminator has the faults of the member that fits best", () => {
     const binder = binderOf("POST({ by }: { by: { id: number } | { name: string; age: number } })");
     assert.deepEqual(bound(binder, input("", json({ by: { name: "x", age: 1 } }))), [
       { by: { name: "x", age: 1 } },
@@ -436,7 +436,7 @@ suite("the questions of an application before it binds", () => {
       assert.deepEqual([binder.minimum, binder.maximum, binder.readsBody], [minimum, maximum, readsBody]);
     });
   }
-  test("the first parameter without a possible argument", () => {
+  test("the binder names the first parameter without a possible argument", () => {
     const binder = binderOf("GET(id: number, name: string, note?: string)");
     assert.equal(binder.missing(2, "", false), undefined);
     assert.equal(binder.missing(1, "", false), "name");
@@ -463,12 +463,12 @@ test("a rest element takes the fields that the type declares, from a body, too",
 
 suite("bounds", () => {
   const many = (count: number) => Array.from({ length: count }, (_, index) => `n${index}=`).join("&");
-  test("at most a thousand names", () => {
+  test("a request has at most a thousand names", () => {
     const binder = binderOf("GET({ ...keywords })");
     assert.equal(Object.keys((bound(binder, input(`?${many(1000)}`)) as object[])[0]!).length, 1000);
     assert.deepEqual(bound(binder, input(`?${many(1001)}`)), ["400 query. more than 1000 names"]);
   });
-  test("counted in query and body together", () => {
+  test("the bound applies to the names of query and body together", () => {
     const binder = binderOf("POST({ ...keywords })");
     const fields = Array.from({ length: 501 }, (_, index) => [`b${index}`, ""] as const);
     assert.deepEqual(bound(binder, input(`?${many(500)}`, form(...fields))), [
@@ -478,7 +478,7 @@ suite("bounds", () => {
       "400 body. more than 1000 names",
     ]);
   });
-  test("one request leaves no data for the next", () => {
+  test("one request leaves no data for the next one", () => {
     const binder = binderOf("POST({ a, b, ...rest })");
     bound(binder, input("?a=1&b=2&c=3"));
     assert.deepEqual(bound(binder, input("")), ["400 body.a is required", "400 body.b is required"]);

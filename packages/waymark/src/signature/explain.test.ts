@@ -47,7 +47,7 @@ suite("syntax that Node cannot run is reported with its line and remedy", () => 
       assert.match(first, message);
     });
   }
-  test("several, in the order of the text", () => {
+  test("several faults are listed in the order of the text", () => {
     const found = explain("enum A {}\nclass B { accessor x = 1 }\nenum C {}");
     assert.deepEqual(
       found.map((line) => line.split(" ")[0]),

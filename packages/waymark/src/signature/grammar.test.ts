@@ -94,7 +94,7 @@ function read(text: string): MethodSignature | undefined {
 }
 
 suite("any type is read or rejected with its place", () => {
-  test("and a readable type is bound and documented", () => {
+  test("a readable type is bound and documented", () => {
     let readable = 0;
     fc.assert(
       fc.property(type, type, fc.jsonValue({ maxDepth: 3 }), (one, other, value) => {
@@ -125,7 +125,7 @@ suite("any type is read or rejected with its place", () => {
     assert.ok(readable > 10, `only ${readable} were readable`);
   });
 
-  test("and so is any other text", () => {
+  test("any other text is read or rejected, too", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme-ascii", maxLength: 20 }), (text) => {
         try {

@@ -186,14 +186,14 @@ suite("depth is bounded", () => {
   const binder = binderOf("POST({ it }: { it?: Json })", DECLARATIONS);
   const bind = (value: unknown) =>
     binder.bind({ segments: [], query: "", body: { kind: "json", value: { it: value } } });
-  test("of a type that contains itself", () => {
+  test("a value of a type that contains itself has a bounded depth", () => {
     assert.ok(Array.isArray(bind(nested(199, 1))));
     const result = bind(nested(100_000, 1));
     assert.ok(result instanceof BindFaults);
     assert.match(result.faults[0]!.message, /nested more than 200 levels deep/);
     assert.ok(Array.isArray(bind(nested(199, 1))), "and the next request starts anew");
   });
-  test("of JSON in a text", () => {
+  test("JSON in a text has a bounded depth", () => {
     const text = `{"x":${"[".repeat(5_000)}${"]".repeat(5_000)}}`;
     const result = binderOf("GET({ it }: { it: { x: unknown } })").bind({
       segments: [],
@@ -371,7 +371,7 @@ suite("bound values have their types", () => {
 });
 
 suite("queries are parsed by the URL standard", () => {
-  test("like URLSearchParams, except for malformed escapes", () => {
+  test("fields are those of URLSearchParams, except for malformed escapes", () => {
     fc.assert(
       fc.property(query, (it) => {
         const own = parseFields(it, "query");

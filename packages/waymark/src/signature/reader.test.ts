@@ -66,7 +66,7 @@ suite("methods are found at V8's positions", () => {
     });
   }
 
-  test("many at once, in the order of the requests", async () => {
+  test("several signatures come in the order of the requests", async () => {
     const { Plain, Derived } = await load("controllers.ts");
     const found = readSignatures([
       { controller: Derived!, verb: "GET" },
@@ -80,7 +80,7 @@ suite("methods are found at V8's positions", () => {
     ]);
   });
 
-  test("no request at all", () => {
+  test("an empty list of requests has no signatures", () => {
     assert.deepEqual(readSignatures([]), []);
   });
 
@@ -128,14 +128,14 @@ suite("the fast lookup finds the file of a method", () => {
     ];
   };
 
-  test("without the list of all scripts", async (context) => {
+  test("the lookup does not need the list of all scripts", async (context) => {
     const all = await requests();
     const methods = asked(context);
     assert.equal(readSignatures(all).length, all.length);
     assert.ok(methods.includes("Profiler.getBestEffortCoverage"));
     assert.ok(!methods.includes("Debugger.enable"));
   });
-  test("and with that list if V8 does not know that a script ran", async (context) => {
+  test("the lookup uses that list if V8 does not know that a script ran", async (context) => {
     const all = await requests();
     const expected = readSignatures(all);
     const methods = asked(context, "Profiler.getBestEffortCoverage");
@@ -174,7 +174,7 @@ suite("a method without a source is an error", () => {
     });
   }
 
-  test("a file that differs from the running code", async (context) => {
+  test("a file that differs from the running code is an error", async (context) => {
     const folder = await mkdtemp(join(tmpdir(), "waymark-reader-"));
     context.after(() => rm(folder, { recursive: true }));
     const file = join(folder, "changed.mjs");
@@ -187,7 +187,7 @@ suite("a method without a source is an error", () => {
     });
   });
 
-  test("an inspector without permission", async (context) => {
+  test("an inspector without permission is an error", async (context) => {
     const { Plain } = await load("plain.js");
     context.mock.method(Session.prototype, "connect", () => {
       throw new Error("Use --allow-inspector to manage permissions.");
@@ -312,7 +312,7 @@ suite("verbs that are not methods prevent startup, and the message has their lin
       });
     readSignatures([], { controllers: [Fine!] });
   });
-  test("also in the class of a request", async () => {
+  test("a misplaced verb in the class of a request is an error, too", async () => {
     const { Child } = await load("misplaced.ts");
     assert.throws(() => read(Child!, "POST"), { code: "MISPLACED_VERB" });
   });
@@ -332,7 +332,7 @@ suite("workspace links and packages", () => {
     const { A } = (await import(pathToFileURL(file).href)) as Record<string, ControllerClass>;
     return read(A!, "POST");
   };
-  test("types are resolved through them", async (context) => {
+  test("types are resolved through links and packages", async (context) => {
     const folder = await realpath(await mkdtemp(join(tmpdir(), "waymark-reader-")));
     context.after(() => rm(folder, { recursive: true }));
     const write = async (path: string, text: string) => {

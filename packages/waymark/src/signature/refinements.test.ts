@@ -117,7 +117,7 @@ suite("refinements before a parameter", () => {
 });
 
 suite("places of refinements", () => {
-  test("after @param, with a description, several on a line", () => {
+  test("refinements follow @param and a description, several on a line", () => {
     const text = `
       class Example {
         /**
@@ -152,7 +152,7 @@ suite("places of refinements", () => {
       { name: "size", type: { kind: "number" }, optional: true, default: 1 },
     ]);
   });
-  test("on properties, of interfaces and of type literals", () => {
+  test("properties of interfaces and of type literals have refinements", () => {
     const declarations = `
       interface Book {
         /** How many pages. @minimum 1 */
@@ -170,20 +170,20 @@ suite("places of refinements", () => {
       "400 body.stars must be at most 5",
     ]);
   });
-  test("on an alias, and further ones at its use", () => {
+  test("an alias has refinements, and its use adds further ones", () => {
     const declarations =
       "/** @minimum 1 */\nexport type Id = number;\n/** A text. @minLength 1 */ type Text = string;";
     const binder = binderOf("GET(/** @maximum 5 */ id: Id, text: Text)", declarations);
     assert.deepEqual(bound(binder, input("0/a")), ["400 path.id must be at least 1"]);
     assert.deepEqual(bound(binder, input("6/a")), ["400 path.id must be at most 5"]);
   });
-  test("after @param of a named object, by its path", () => {
+  test("@param with a path refines a property of a named object", () => {
     const doc = "/** @param id The number. @minimum 1\n * @param book.id Another. @minimum 5 */";
     const binder = binderOf(`${doc} PUT(id: number, book: { id: number })`);
     assert.deepEqual(bound(binder, input("1?id=4")), ["400 query.id must be at least 5"]);
     assert.deepEqual(bound(binder, input("0?id=5")), ["400 path.id must be at least 1"]);
   });
-  test("not in a comment that belongs to something else", () => {
+  test("comments of other parameters and plain comments have no effect", () => {
     const binder = binderOf("GET(/** @minimum 5 */ a: number, b: number)");
     assert.deepEqual(bound(binder, input("5/1")), [5, 1]);
     assert.deepEqual(bound(binderOf("GET(/* @minimum 5 */ a: number)"), input("1")), [1]);
@@ -230,13 +230,13 @@ suite("a pattern that may backtrack without bound causes a warning with its plac
       assert.match(warning, /Write it so that no text matches in two ways/);
     });
   }
-  test("but not a safe pattern, nor one that only documents", () => {
+  test("a safe pattern, and one that only documents, cause no warning", () => {
     assert.deepEqual(warningsOf("class A { GET(/** @pattern ^a+$ */ it: string) {} }"), []);
     assert.deepEqual(warningsOf("/** @pattern ^(a+)+$ */ type T = string; class A { GET(): T {} }"), []);
   });
 });
 
-test("the number of items, and items that are equal", () => {
+test("refinements bound the number of items and refuse equal ones", () => {
   const binder = binderOf(
     "POST({ it }: { /** @minItems 1 @maxItems 2 @uniqueItems */ it: { a: number; b?: number }[] })",
   );

@@ -26,24 +26,24 @@ function later(schema: StandardSchema): StandardSchema {
 
 suite("a schema replaces a type", () => {
   const id = z.coerce.number().int();
-  test("of a positional", () => {
+  test("a positional has the type of its schema", () => {
     assert.deepEqual(bind("GET(id: number)", { id }, input("12")), [12]);
     assert.match(
       (bind("GET(id: number)", { id }, input("1.5")) as string[])[0]!,
       /^400 path\.id Invalid input/,
     );
   });
-  test("of a positional filled by its name", () => {
+  test("a positional that is filled by its name has the type of its schema", () => {
     assert.deepEqual(bind("GET(id: number)", { id }, input("?id=12")), [12]);
     assert.match((bind("GET(id: number)", { id }, input("?id=x")) as string[])[0]!, /^400 query\.id /);
   });
-  test("of a positional that is missing", () => {
+  test("a missing positional is a 404 unless the schema has a default or the type is optional", () => {
     assert.deepEqual(bind("GET(id: string)", { id: z.string() }, input("")), ["404 path.id is required"]);
     assert.deepEqual(bind("GET(id: string)", { id: z.string().default("x") }, input("")), ["x"]);
     assert.deepEqual(bind("GET(id?: string)", { id: z.string() }, input("")), [undefined]);
     assert.equal(binderOf("GET(id: string)", "", { schemas: { id: z.string().default("x") } }).minimum, 0);
   });
-  test("of a keyword", () => {
+  test("a keyword has the type of its schema", () => {
     const schemas = { page: z.coerce.number().min(1).default(1) };
     const method = "GET({ page, size }: { page: number; size?: number })";
     assert.deepEqual(bind(method, schemas, input("?page=2")), [{ page: 2 }]);
@@ -53,12 +53,12 @@ suite("a schema replaces a type", () => {
       "400 query.page Too small: expected number to be >=1",
     ]);
   });
-  test("of a keyword that is missing", () => {
+  test("a missing keyword is a 400 unless the schema or the type is optional", () => {
     assert.deepEqual(bind("GET({ a }: { a: string })", { a: v.string() }), ["400 query.a is required"]);
     assert.deepEqual(bind("GET({ a }: { a?: string })", { a: v.string() }), [{}]);
     assert.deepEqual(bind("GET({ a }: { a: string })", { a: z.string().optional() }), [{}]);
   });
-  test("of any vendor: arktype's are functions", () => {
+  test("schemas of any vendor work: arktype's are functions", () => {
     const id = type("string.integer.parse");
     assert.deepEqual(bind("GET(id: number)", { id }, input("12")), [12]);
     assert.match((bind("GET(id: number)", { id }, input("1.5")) as string[])[0]!, /^400 path\.id must be/);
@@ -69,28 +69,28 @@ suite("a schema replaces a type", () => {
       /^400 query\.a must be/,
     );
   });
-  test("of a repeated name: it gets the list", () => {
+  test("the schema of a repeated name gets the list", () => {
     assert.deepEqual(bind("GET({ a })", { a: v.array(v.string()) }, input("?a=1&a=2")), [{ a: ["1", "2"] }]);
   });
-  test("of a JSON value: it gets the unconverted value", () => {
+  test("the schema of a JSON value gets the unconverted value", () => {
     const schemas = { at: z.object({ x: z.number() }) };
     assert.deepEqual(bind("POST({ at })", schemas, input("", json({ at: { x: 1 } }))), [{ at: { x: 1 } }]);
     const faults = bind("POST({ at })", schemas, input("", json({ at: { x: "1" } }))) as string[];
     assert.match(faults[0]!, /^400 body\.at\.x Invalid input/);
   });
-  test("of an upload: it gets a File", async () => {
+  test("the schema of an upload gets a File", async () => {
     const file = { filename: "a", type: "text/plain", bytes: new Uint8Array([104, 105]) };
     const result = binderOf("POST({ it })", "", { schemas: { it: z.file().max(2) } }).bind(
       input("", form(["it", file])),
     );
     assert.equal(await (plain(result) as { it: File }[])[0]!.it.text(), "hi");
   });
-  test("of a variadic name", () => {
+  test("a schema applies to one name of the rest object", () => {
     assert.deepEqual(bind("GET({ ...rest })", { n: z.coerce.number() }, input("?n=1&m=2")), [
       { n: 1, m: "2" },
     ]);
   });
-  test("of the rest", () => {
+  test("a schema applies to the rest element as a whole", () => {
     const ids = v.pipe(v.array(v.pipe(v.string(), v.transform(Number), v.number())), v.maxLength(2));
     assert.deepEqual(bind("GET(...ids: number[])", { ids }, input("1/2")), [1, 2]);
     assert.match(
@@ -126,7 +126,7 @@ suite("a schema validates the keyword object as a whole", () => {
       ]);
     });
   }
-  test("with a type that is inferred from a schema of the real library", () => {
+  test("the type may be inferred from a schema of the real library", () => {
     const imports =
       'import { z } from "zod"; import * as v from "valibot"; const Book = z.object({ title: z.string() });';
     for (const type of ["z.infer<typeof Book>", "z.output<typeof Book>", "v.InferOutput<typeof Book>"]) {
@@ -134,7 +134,7 @@ suite("a schema validates the keyword object as a whole", () => {
       assert.throws(() => binderOf(`POST(book: ${type})`, imports), { code: "UNREADABLE_TYPE" });
     }
   });
-  test("with a positional that the body repeats", () => {
+  test("the body may repeat the name of a positional", () => {
     const schemas = { book: v.object({ id: v.number(), title: v.string() }) };
     assert.deepEqual(
       bind(
@@ -145,13 +145,13 @@ suite("a schema validates the keyword object as a whole", () => {
       [1, { id: 2, title: "x" }],
     );
   });
-  test("an absent optional one", () => {
+  test("an absent optional object is undefined", () => {
     assert.deepEqual(bind("POST(book?: { title: string })", { book }), [undefined]);
   });
   test("a schema of text leaves an untyped parameter positional", () => {
     assert.deepEqual(bind("GET(name)", { name: z.string().toUpperCase() }, input("x")), ["X"]);
   });
-  test("an issue of the object itself", () => {
+  test("an issue of the object itself is a fault without a name", () => {
     const schemas = {
       book: z
         .object({ a: z.string().optional(), b: z.string().optional() })
@@ -180,7 +180,7 @@ suite("a schema may be asynchronous", () => {
       "400 query.page Too small: expected number to be >=1",
     ]);
   });
-  test("one request's result does not reach the next", async () => {
+  test("the result of one request does not reach the next one", async () => {
     const binder = binderOf("POST(book)", "", { schemas: { book: later(z.object({ a: z.string() })) } });
     const [first, second] = await Promise.all([
       binder.bind(input("?a=1")),
@@ -196,7 +196,7 @@ suite("a schema may be asynchronous", () => {
     const binder = binderOf("GET(id: string)", "", { schemas: { id: failing } });
     await assert.rejects(Promise.resolve(binder.bind(input("x"))), /down/);
   });
-  test("and leaves no data when it throws synchronously", () => {
+  test("a schema that throws synchronously leaves no data for the next request", () => {
     let broken = true;
     const schema: StandardSchema = {
       "~standard": {
@@ -235,12 +235,12 @@ suite("a schema without an argument prevents startup", () => {
 });
 
 suite("a schema covers only its own argument", () => {
-  test("with one unreadable property, the other types apply", () => {
+  test("other types apply beside an unreadable property", () => {
     const method = "POST({ a, b }: { a: Map<string, string>; b: number })";
     assert.deepEqual(bind(method, { a: z.string() }, input("?a=x&b=y")), ["400 query.b must be a number"]);
     assert.throws(() => binderOf(method, "", { schemas: { b: z.number() } }), { code: "UNREADABLE_TYPE" });
   });
-  test("a pattern with an unreadable type, by all of its names or as a whole", () => {
+  test("a pattern with an unreadable type needs schemas for all of its names, or one for the whole", () => {
     const method = "POST({ a, b }: Nowhere)";
     const [a, b] = [z.string(), z.coerce.number()];
     assert.deepEqual(bind(method, { a, b }, input("?a=x&b=1")), [{ a: "x", b: 1 }]);
@@ -250,7 +250,7 @@ suite("a schema covers only its own argument", () => {
       code: "UNREADABLE_TYPE",
     });
   });
-  test("an unreadable property of an object that is validated as a whole", () => {
+  test("a schema of the whole object also covers its unreadable property", () => {
     const book = z.object({ a: z.string(), b: z.coerce.number() });
     const method = "PUT(b: number, book: { a: Map<string, string>; b: number })";
     assert.deepEqual(bind(method, { book }, input("1?a=x&b=2")), [1, { a: "x", b: 2 }]);

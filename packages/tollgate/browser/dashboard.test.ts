@@ -283,7 +283,7 @@ describe("the dashboard of a service with load", () => {
     }
   });
 
-  test("follows a reload, and shows what is wrong with one", async () => {
+  test("the page follows a reload, and shows the fault of a failed one", async () => {
     const file = join(tollgate.config, "shop.yaml");
     writeFileSync(
       file,
@@ -301,7 +301,7 @@ describe("the dashboard of a service with load", () => {
     await page.waitFor(() => document.querySelector(".alerts")!.children.length === 0);
   });
 
-  test("the page asks this service only, and nothing went wrong in it", () => {
+  test("the page sends requests to this service only, and has no errors", () => {
     assert.deepEqual(
       page.requests.filter(
         (address) => !address.startsWith(`http://${tollgate.debug}/`) && address !== "data:,",

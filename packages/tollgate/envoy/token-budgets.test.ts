@@ -77,7 +77,7 @@ test("deploy/envoy/post-response.yaml: all requests that run at the same time pa
   assert.deepEqual([passed, left], [REQUESTS, 0]);
 });
 
-test("deploy/envoy/token-estimate.yaml: only those pass whose estimates fit", async () => {
+test("deploy/envoy/token-estimate.yaml: only requests whose estimates fit pass", async () => {
   // Each request counts its estimate of 40 and gets it back, also if it is refused. Two pass, and count what they cost.
   const figures = { total_hits: (REQUESTS + 2) * 40, total_negative_hits: REQUESTS * 40 };
   const { passed, left } = await together(

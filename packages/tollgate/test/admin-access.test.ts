@@ -122,7 +122,7 @@ describe("access to the admin API", () => {
     assert.deepEqual(json.changes, []);
   });
 
-  test("the log tells of refused requests once, without their tokens", async () => {
+  test("the log reports refused requests once, without their tokens", async () => {
     const lines = await tollgate.loggedTimes(/without a valid credential/, 1);
     assert.equal(lines.length, 1);
     assert.ok(!tollgate.log.some((line) => line.includes(ALICE.slice(6))));

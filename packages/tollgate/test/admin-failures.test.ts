@@ -128,7 +128,7 @@ describe("a change that fails half way", () => {
     }
   }
 
-  test("says what was done", async () => {
+  test("the answer names the part of the change that was made", async () => {
     await withRedis(async (redis, admin, tollgate) => {
       await redis.command("ACL", "SETUSER", "default", "-lpush");
       for (const [change, what, done] of [

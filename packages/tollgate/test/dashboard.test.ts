@@ -242,7 +242,7 @@ describe("the dashboard", () => {
     }
   });
 
-  test("follows a reload, and shows why one failed", async () => {
+  test("the page follows a reload, and shows the reason of a failed one", async () => {
     writeFileSync(join(tollgate.config, "shop.yaml"), rules(7).replace("key: path", "key: page"));
     const loaded = await stateWith(tollgate, ({ rules: { rows } }) =>
       rows.some(({ limit }) => limit === "7 per day"),
@@ -288,7 +288,7 @@ test("shows each thread with its connections, and adds up their hits", async () 
   }
 });
 
-test("what is left follows the limit that an operator has set", async () => {
+test("the rest of a limit follows an operator's override", async () => {
   const tollgate = await startTollgate({ config: { "shop.yaml": rules(3) }, env: adminEnv });
   try {
     await hit(tollgate, "path", "/login");

@@ -64,7 +64,7 @@ describe("the log of a service, replayed", () => {
     return JSON.parse(out);
   }
 
-  test("with the same rules changes nothing", async () => {
+  test("a replay with the same rules changes no decision", async () => {
     const { sums, damaged, decisions, rules: rows } = await replay(rules);
     assert.deepEqual(damaged, { lines: 0, first: [] });
     assert.equal(decisions, DECISIONS);
@@ -73,7 +73,7 @@ describe("the log of a service, replayed", () => {
     for (const { before: old, now } of rows) assert.equal(old, now);
   });
 
-  test("with other rules changes what they change", async () => {
+  test("a replay with other rules changes the decisions of the changed rules only", async () => {
     const candidate = rules
       .replace(
         "key: plain, rate_limit: { unit: day, requests_per_unit: 3 }",
@@ -90,7 +90,7 @@ describe("the log of a service, replayed", () => {
     assert.deepEqual(newlyRefused, { "d.plain": 2, "d.shadow": ROUNDS - 1 });
   });
 
-  test("from any line on, plain windows know their hits before it", async () => {
+  test("a replay from any line on knows the earlier hits of plain windows", async () => {
     const lines = readFileSync(join(cwd, "log"), "utf8").trim().split("\n");
     for (const from of [1, 20, 50]) {
       writeFileSync(join(cwd, "rest"), lines.slice(from).join("\n"));

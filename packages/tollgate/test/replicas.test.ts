@@ -85,7 +85,7 @@ async function passes(replica: Replica): Promise<number> {
 
 for (const [name, open] of Object.entries(sharedStores))
   describe(`two replicas of two threads with ${name}`, () => {
-    test("a reset and a refund at one are seen by all threads of both, although no timer ends", async (context: TestContext) => {
+    test("a reset and a refund at one replica reach all threads of both, although no timer ends", async (context: TestContext) => {
       const store = await open();
       const replicas: Replica[] = [];
       const timers = new Stoppable();
@@ -138,7 +138,7 @@ test("the message about a reset is sent before its answer", async () => {
 });
 
 describe("without a subscription", () => {
-  test("entries live at most LOCAL_CACHE_REVALIDATE; an override is found; one warning; messages arrive again later", async () => {
+  test("without messages, entries live at most LOCAL_CACHE_REVALIDATE, a poll finds an override, and the log has one warning", async () => {
     await using redis = await RedisServer.start();
     const env = { BACKEND_TYPE: "kvstore", KVSTORE_URL: redis.url };
     // The server no longer allows any channel, and ends the subscriptions.

@@ -169,7 +169,7 @@ for (const [name, open] of Object.entries(backends))
           }
       });
 
-      await t.test("no commit, a late one, and two", async () => {
+      await t.test("a late commit counts, and one of several commits releases a hold", async () => {
         for (const key of keys) {
           const target = `${key}=late`;
           const { id } = await a.reserve(target, 20, 50);
@@ -378,7 +378,7 @@ async function commitsOnce({ caller, held: { a } }: Settled): Promise<void> {
   assert.equal(await left(caller, a.target), 93);
 }
 
-test("embedded: a crash between Reserve and Commit loses what is not in the snapshot", async (t) => {
+test("embedded: a crash between Reserve and Commit loses the holds that are not in the snapshot", async (t) => {
   const folder = await mkdtemp(join(tmpdir(), "tollgate-flows-"));
   t.after(() => rm(folder, { recursive: true }));
   const snapshot = { EMBEDDED_STORE_SNAPSHOT: join(folder, "counters") };

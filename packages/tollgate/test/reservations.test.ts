@@ -214,7 +214,7 @@ describe("Reserve and Commit", () => {
       assert.equal(await grpc.check("tokens=a"), "OK 970");
     }));
 
-  test("after a restart, the gauge of what is held counts what the snapshot restored", async (t) => {
+  test("the gauge of held hits counts the holds that a snapshot has restored", async (t) => {
     const folder = await mkdtemp(join(tmpdir(), "tollgate-held-"));
     t.after(() => rm(folder, { recursive: true }));
     const env = { EMBEDDED_STORE_SNAPSHOT: join(folder, "counters"), WORKERS: "2" };
@@ -359,7 +359,7 @@ describe("bad input", () => {
     ["an unknown unit", "report", body({ descriptors: [{ limit: { unit: "EON" } }] }), /must be one of/],
   ];
 
-  test("is a problem over HTTP, and changes nothing", () =>
+  test("a faulty request is a problem over HTTP, and changes nothing", () =>
     running(async (service, { grpc }) => {
       for (const [name, method, sent, message] of faults) {
         const response = await fetch(`http://${service.http}/v1/${method}`, {
@@ -381,7 +381,7 @@ describe("bad input", () => {
       assert.equal((await fetch(`http://${service.http}/v1/reserve`)).status, 405);
     }));
 
-  test("is a status over gRPC", () =>
+  test("a faulty request is a status over gRPC", () =>
     running(async (service) => {
       const client = new Client(service.grpc, credentials.createInsecure());
       const call = (method: string, bytes: number[]) =>

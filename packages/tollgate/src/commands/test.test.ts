@@ -171,12 +171,12 @@ describe("tollgate test", () => {
 });
 
 describe("test files beside the rules", () => {
-  test("are no rules for check, as a directory and as files", async () => {
+  test("tollgate check does not read them as rules, neither in a directory nor as files", async () => {
     for (const argv of ["good", "good/d.yaml good/d.test.yaml"])
       assert.equal((await run(argv, { command: runCheck })).out, "1 domain, 1 limit in 1 file: no errors\n");
   });
 
-  test("a file with rules and such a name is one of rules", async () => {
+  test("a file with rules and the name of a test file is a file of rules", async () => {
     const { out } = await run("named", { command: runCheck });
     assert.equal(out, "2 domains, 2 limits in 2 files: no errors\n");
   });

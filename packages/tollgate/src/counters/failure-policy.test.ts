@@ -190,7 +190,7 @@ describe("failure policy", () => {
   });
 
   describe("the caller's deadline", () => {
-    test("that has already passed fails the call before the store", async () => {
+    test("a deadline that has already passed fails the call before the store", async () => {
       const { store, failures, run } = setUp({ mode: "allow" });
       assert.equal(await run({ deadline: NOW }), "DEADLINE_EXCEEDED");
       assert.equal(await run({ deadline: NOW - 1 }), "DEADLINE_EXCEEDED");
@@ -198,7 +198,7 @@ describe("failure policy", () => {
       assert.deepEqual(failures[0], ["DEADLINE_EXCEEDED", false]);
     });
 
-    test("fails the call in every mode", async () => {
+    test("a missed deadline fails the call in every mode", async () => {
       for (const mode of ["error", "allow", "deny"] as const) {
         const { store, run } = setUp({ mode });
         store.sickness = error("DEADLINE_EXCEEDED");
@@ -206,7 +206,7 @@ describe("failure policy", () => {
       }
     });
 
-    test("missed by calls with very short deadlines does not open the breaker", async () => {
+    test("deadlines that are missed because they are very short do not open the breaker", async () => {
       const { store, time, policy, run } = setUp({ mode: "allow" });
       await run();
       store.sickness = error("DEADLINE_EXCEEDED");
@@ -216,7 +216,7 @@ describe("failure policy", () => {
       assert.equal(policy.degraded, 0);
     });
 
-    test("missed by all calls for a second opens the breaker", async () => {
+    test("deadlines that all calls miss for a second open the breaker", async () => {
       const { store, time, lines, policy, run } = setUp({ mode: "allow" });
       await run();
       store.sickness = error("DEADLINE_EXCEEDED");
@@ -229,7 +229,7 @@ describe("failure policy", () => {
       assert.match(lines[0]!, /DEADLINE_EXCEEDED of the test/);
     });
 
-    test("missed by some calls while others succeed does not open the breaker", async () => {
+    test("deadlines that some calls miss while others succeed do not open the breaker", async () => {
       const { store, time, policy, run } = setUp({ mode: "allow" });
       for (let call = 0; call < 500; call++) {
         time.now += 20;

@@ -56,7 +56,7 @@ for (const [query, expected] of [
   test(`the filter ${JSON.stringify(query)}`, () =>
     assert.equal(fits(decision("ann"), decisionFilter(query)), expected));
 
-test("sends what fits the filter, and ends with its viewer", async () => {
+test("the stream sends the decisions that fit the filter, and ends when its viewer leaves", async () => {
   const { feed, send, listeners } = createFeed();
   const leaving = new AbortController();
   const events = decisionEvents(feed, decisionFilter({ refused: "true" }), leaving.signal, 1);
@@ -74,7 +74,7 @@ test("sends what fits the filter, and ends with its viewer", async () => {
   assert.equal(listeners.size, 0);
 });
 
-test("what waits for a slow viewer is bounded, and what was dropped is counted", async () => {
+test("decisions that wait for a slow viewer are bounded, and dropped ones are counted", async () => {
   const { feed, send } = createFeed();
   const leaving = new AbortController();
   const events = decisionEvents(feed, decisionFilter({}), leaving.signal, 1);

@@ -14,7 +14,7 @@ test("answers with the value of the last refresh", async () => {
   assert.equal(values.get("a"), "a 3");
 });
 
-test("does not read what nobody asked for, and forgets it", async () => {
+test("a value that is no longer requested is neither read nor kept", async () => {
   const read: string[] = [];
   const values = new OnDemand<string, number>(async (key) => read.push(key));
   values.get("a");
@@ -26,7 +26,7 @@ test("does not read what nobody asked for, and forgets it", async () => {
   assert.equal(values.get("a"), undefined);
 });
 
-test("a slow read delays nobody, and is not repeated", async () => {
+test("a slow read delays no caller, and is not repeated", async () => {
   const { promise, resolve } = Promise.withResolvers<number>();
   let reads = 0;
   const values = new OnDemand<string, number>(() => {

@@ -25,7 +25,7 @@ for (const [address, headers, shown] of [
     assert.equal(keysFor(request(address, headers), () => false).shown, shown);
   });
 
-test("a credential of the admin API shows keys to anybody, and a wrong one to nobody", () => {
+test("a credential of the admin API shows keys from any address, and a wrong one hides them everywhere", () => {
   const accepts = (authorization: string | null) => authorization === "Bearer right";
   for (const [address, authorization, shown] of [
     ["10.0.0.1", "Bearer right", true],

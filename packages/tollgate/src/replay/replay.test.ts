@@ -61,7 +61,7 @@ const calls = (gap: number): fc.Arbitrary<Call[]> =>
     });
 
 describe("replay", () => {
-  test("with the rules of the log changes nothing, under every algorithm", () => {
+  test("a replay with the rules of the log changes no decision, under every algorithm", () => {
     const ruleSet = rules("4, unit: minute");
     fc.assert(
       fc.property(calls(20_000), (traffic) => {
@@ -76,7 +76,7 @@ describe("replay", () => {
     );
   });
 
-  test("with other rules decides as these rules would have decided, also if threads mixed the lines", () => {
+  test("a replay with other rules decides as these rules would have decided, also if threads mixed the lines", () => {
     const old = rules("4, unit: minute");
     const candidate = rules("2, unit: second");
     fc.assert(
@@ -152,7 +152,7 @@ describe("replay", () => {
     }
   });
 
-  test("a window of another length has no hits from before the log", () => {
+  test("a counter whose window had another length in the log starts without hits", () => {
     const [, second] = record(rules("5, unit: day"), [
       { time: START, descriptors: ["k=1"] },
       { time: START + 1, descriptors: ["k=1"] },
@@ -163,7 +163,7 @@ describe("replay", () => {
     assert.equal(replayed([wide], rules("5, unit: day")).seeded, 0);
   });
 
-  test("without a count, the over-limit cache says that a limit was used up, and the failure policy says nothing", () => {
+  test("without a count, a line of the over-limit cache means a used-up limit, and a line of the failure policy means nothing", () => {
     const ruleSet = rules("2, unit: day");
     const [, , , refused] = record(
       ruleSet,
@@ -208,7 +208,7 @@ describe("replay", () => {
     );
   });
 
-  test("the clock never runs back: a line that comes too late is decided at the time that was reached", () => {
+  test("the clock never runs back: a late line is decided at the latest time so far", () => {
     const ruleSet = rules("9, unit: minute");
     const many = Array.from({ length: 10_000 }, (_, at) => ({
       time: START + 60_000 + at,

@@ -8,7 +8,7 @@ import { ReorderBuffer } from "./reorder-buffer.ts";
 import { addTo, newSpan, type Span, Timeline } from "./timeline.ts";
 
 describe("lines", () => {
-  test("are the same however the bytes are cut; a line that is too long is skipped", () => {
+  test("are the same for any chunks of the bytes, and a line that is too long is skipped", () => {
     const line = fc.string({ unit: fc.constantFrom("a", "ä", "\u{1f600}", "\r"), maxLength: 12 });
     fc.assert(
       fc.property(
@@ -46,7 +46,7 @@ describe("lines", () => {
 });
 
 describe("the order of lines", () => {
-  test("is that of time if no line is later than half of the buffer", () => {
+  test("is the order of time if no line is later than half of the buffer", () => {
     fc.assert(
       fc.property(
         fc.array(fc.nat(9), { maxLength: 80 }),

@@ -49,7 +49,7 @@ test("without a message, a poll finds a change", async (t) => {
   follower.close();
 });
 
-test("an old answer of the store does not replace what this process has written meanwhile", async () => {
+test("an old answer of the store does not replace a later change by this process", async () => {
   const memory = new MemoryRecords({ version: 1, overrides: recordsText([record("old")]), audit: [] });
   let answer = () => {};
   let slow = false;

@@ -62,7 +62,8 @@ export class Simulation {
   /** Decides at the time of the clock. The next call reuses the response. */
   decide(prepared: Prepared): RateLimitResponse {
     const answer = this.#decider.decideAtOnce(prepared, this.clock.now, 0);
-    if (answer instanceof Promise) throw new TypeError("the embedded store answers at once");
+    if (answer instanceof Promise)
+      throw new TypeError("a simulated decision must not return a promise: use the embedded store");
     return answer;
   }
 

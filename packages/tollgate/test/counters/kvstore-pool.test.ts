@@ -234,7 +234,7 @@ describe("kvstore: pool", () => {
       assert.ok(next === 2 || next === 3, `counted once or not at all, never twice: ${next}`);
     });
 
-    test("bounds writing a batch larger than the socket buffers", async (t) => {
+    test("the timeout also bounds the write of a batch that is larger than the socket buffers", async (t) => {
       const stopped = await RedisServer.start();
       t.after(() => stopped.stop());
       const store = open(t, { url: stopped.url, timeout: scaled(300), poolSize: 1, onEmptyWait: scaled(50) });

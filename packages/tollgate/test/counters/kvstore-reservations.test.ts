@@ -181,7 +181,7 @@ describe("kvstore: reservations", () => {
     });
   }
 
-  test("no key outlives its meaning, and a counter without holds has none for them", async (t) => {
+  test("every key of a reservation expires, and the keys of holds disappear with the last hold", async (t) => {
     const store = open(t);
     const stem = stemOf(t);
     const limits = [{ stem: `${stem}hour:`, limit: 100 }];

@@ -127,7 +127,7 @@ describe("token bucket", () => {
   const { token_bucket: algorithm } = algorithms;
   const rates = fc.oneof(fc.integer({ min: 0, max: 12 }), fc.constantFrom(1_000_000_000, 999_999_937));
 
-  test("accepts what the exact bucket has, up to a millionth of a token for each change", () => {
+  test("accepts the tokens of the exact bucket, up to a millionth of a token for each change", () => {
     fc.assert(
       fc.property(plays(rates), ({ size, limit, burst, steps }) => {
         const quota = { ...quotaOf(limit, size, burst), windowStart: 0 };

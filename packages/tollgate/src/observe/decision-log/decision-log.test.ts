@@ -85,7 +85,7 @@ describe("the feed of decisions", () => {
 });
 
 describe("the outbox of a thread", () => {
-  it("sends lines in batches, and drops what the main thread has no room for", () => {
+  it("sends lines in batches, and drops lines for which the main thread has no room", () => {
     mock.timers.enable({ apis: ["setTimeout"] });
     try {
       const sent: LineBatch[] = [];

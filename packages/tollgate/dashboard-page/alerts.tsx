@@ -156,7 +156,7 @@ function limitsOf({ rule }: RuleRow, rows: readonly RuleRow[]): string {
 
 interface ReasonProps {
   readonly row: RuleRow;
-  /** Of the limits of a rule that has several, those that refuse; else empty. */
+  /** The refusing limits of a rule that has several; else empty. */
   readonly refusing: string;
   readonly keys: RuleKeys | undefined;
   readonly onRule: (key: string) => void;

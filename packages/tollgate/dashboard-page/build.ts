@@ -33,7 +33,7 @@ export const HTML: string = ${JSON.stringify(html)};
   );
 }
 
-/** Of the library in the page; its terms ask for it in every copy. */
+/** The license of the library in the page. Its terms require it in every copy. */
 function license(): string {
   const package_ = fileURLToPath(import.meta.resolve("preact/package.json"));
   return readFileSync(join(package_, "..", "LICENSE"), "utf8").trim();
@@ -59,7 +59,7 @@ function bundled(entry: string): string {
   return text;
 }
 
-/** As the Content-Security-Policy writes it. */
+/** The hash in the notation of the Content-Security-Policy. */
 function hashOf(text: string): string {
   return `sha256-${createHash("sha256").update(text).digest("base64")}`;
 }

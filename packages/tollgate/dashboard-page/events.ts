@@ -60,7 +60,7 @@ async function readOnce(
   }
 }
 
-/** Of a response with problem details. */
+/** The reason in a response with problem details. */
 export async function reasonOf(response: Response): Promise<string> {
   const body: unknown = await response.json().catch(() => undefined);
   const detail = (body as { readonly detail?: string } | undefined)?.detail;

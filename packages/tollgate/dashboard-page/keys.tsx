@@ -12,7 +12,7 @@ export function keyText({ entries }: KeyCount): string {
   return entries.map(([key, value]) => `${key}=${value}`).join(", ");
 }
 
-/** As the form that explains a request reads it: commas in values are escaped. */
+/** The descriptor in the notation of the form that explains a request: commas in values are escaped. */
 export function descriptorText({ entries }: KeyCount): string {
   return entries.map(([key, value]) => `${key}=${value.replace(/[\\,]/g, "\\$&")}`).join(",");
 }

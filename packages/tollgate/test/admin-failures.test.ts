@@ -81,7 +81,7 @@ describe("client certificates", () => {
     }
   });
 
-  test("with tokens, too, each request needs both", async () => {
+  test("each request needs a certificate and a token if both are configured", async () => {
     const tollgate = await startTollgate({ config, env: { ...env, ADMIN_TOKENS: `alice:${ALICE}` } });
     try {
       assert.equal(await reset(tollgate, operator), 401);
@@ -240,7 +240,7 @@ describe("the file of the embedded store's overrides", () => {
   const set = (admin: AdminClient, index: number) =>
     admin.put(`overrides/o${index}`, { domain: "d", descriptor: `k=${index}`, requestsPerUnit: 9 });
 
-  test("has all of many changes at once, also after the process was killed", async () => {
+  test("has all of many concurrent changes, also after the process was killed", async () => {
     await withFile(async (start) => {
       const first = await start();
       const admin = new AdminClient(first);

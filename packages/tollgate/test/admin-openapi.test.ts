@@ -33,7 +33,7 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-test("the answers of the admin API are as its OpenAPI document says", async () => {
+test("the answers of the admin API match its OpenAPI document", async () => {
   const tollgate = await startTollgate({ config, env: { ...adminEnv, BACKEND_TYPE: "embedded" } });
   try {
     const address = adminAddress(tollgate);

@@ -35,7 +35,7 @@ export interface OverrideView extends DescriptorView {
   readonly requestsPerUnit?: number;
   readonly burst?: number;
   readonly unlimited?: true;
-  /** Of a grant. */
+  /** The hits of a grant. */
   readonly hits?: number;
   /** ISO 8601, UTC. */
   readonly expires?: string;

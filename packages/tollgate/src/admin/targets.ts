@@ -16,7 +16,7 @@ export interface TargetsOptions {
   readonly ruleSet: () => RuleSet | undefined;
   readonly keyFormat: KeyFormat;
   readonly overrides: ActiveOverrides | undefined;
-  /** Without over-limit cache and failure policy. */
+  /** The store without over-limit cache and failure policy. */
   readonly store: CounterStore;
   /** Milliseconds since the epoch. */
   readonly now: () => number;

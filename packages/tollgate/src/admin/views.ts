@@ -13,12 +13,12 @@ export interface DescriptorView {
 
 /** One limit with its counter. */
 export interface CounterView {
-  /** Of a limit in a list: its name, or its unit with the multiplier. */
+  /** The name of a limit in a list, or its unit with the multiplier. */
   readonly name?: string;
   readonly algorithm: string;
   /** The effective limit. */
   readonly limit: number;
-  /** Of a token bucket. */
+  /** The size of a token bucket. */
   readonly burst?: number;
   /** Tokens left above the bucket that an operator granted. */
   readonly granted?: number;

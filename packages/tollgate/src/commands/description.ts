@@ -1,5 +1,5 @@
 export interface FlagDescription {
-  /** As a user writes it, without dashes. */
+  /** The name without dashes. */
   readonly name: string;
   /** Name of its value; undefined for a switch. */
   readonly value?: string;

@@ -43,7 +43,7 @@ export interface FoundCounters {
 export interface CounterSearch {
   /** The beginning of the keys, without regard to the hash tag of a list. */
   readonly prefix: string;
-  /** From the last page; empty for the first one. */
+  /** `next` of the last page; empty for the first one. */
   readonly from: string;
   /** Counters of one page. A page may have fewer, even none, before the end. */
   readonly most: number;

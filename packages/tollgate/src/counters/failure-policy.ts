@@ -96,12 +96,12 @@ export class FailurePolicy implements ReservationStore {
     );
   }
 
-  /** For a gauge: 1 while only probes reach the store, else 0. */
+  /** A gauge: 1 while only probes reach the store, else 0. */
   get degraded(): 0 | 1 {
     return this.#breaker.isOpen ? 1 : 0;
   }
 
-  /** For a gauge: calls that wait for the store. */
+  /** A gauge: the number of calls that wait for the store. */
   get inFlight(): number {
     return this.#inFlight;
   }

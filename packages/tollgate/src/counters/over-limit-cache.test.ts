@@ -83,7 +83,7 @@ describe("over-limit cache", () => {
     assert.deepEqual(run(cache, [{}], { now: NOW + 60_000 }), [[COUNTED, 5]], "its window has ended");
   });
 
-  test("tells of refunds that bring a counter from above its limit to its limit or below", () => {
+  test("reports refunds that bring a counter from above its limit to its limit or below", () => {
     for (const [before, hits, isLowered] of [
       [3, -1, false],
       [4, -1, true],

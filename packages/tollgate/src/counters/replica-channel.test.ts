@@ -180,7 +180,7 @@ test("without a subscription all entries are dropped again and again", async () 
   channel.close();
 });
 
-test("without a subscription no entry lives longer than LOCAL_CACHE_REVALIDATE, never had or cut", (t) => {
+test("no entry lives longer than LOCAL_CACHE_REVALIDATE before the first subscription and after a lost one", (t) => {
   t.mock.timers.enable({ apis: ["setInterval"] });
   const revalidate = 40;
   for (const isCut of [false, true]) {

@@ -72,7 +72,7 @@ export interface ReservedGroup extends AcquireGroup {
 
 export interface ReservationRequest {
   readonly step: Step;
-  /** In the order of the request's descriptors. Equal counters follow each other: the second sees the hits of the first. */
+  /** Groups in the order of the descriptors. Equal counters follow each other: the second sees the first's hits. */
   readonly groups: readonly ReservedGroup[];
   /** Undefined for steps without a reservation, and for a commit without one. */
   readonly token: Token | undefined;

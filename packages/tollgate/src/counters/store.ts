@@ -76,7 +76,7 @@ export interface Count {
 
 /** The counts of one request. */
 export interface CountRequest {
-  /** In the order of the request's descriptors. The same counter may occur twice: each count has its own position. */
+  /** Counts in the order of the descriptors. The same counter may occur twice: each count has its own position. */
   readonly counts: readonly Count[];
   readonly holdBack: HoldBack;
   /** Start of the decision, in milliseconds since the epoch. The request's only reading of the clock. */
@@ -123,7 +123,7 @@ export interface AcquireGroup {
 
 /** The groups of one request, if at least one limit is not a plain fixed window with `count: all`. */
 export interface AcquireRequest {
-  /** In the order of the request's descriptors. Equal groups follow each other: the second sees the hits of the first. */
+  /** Groups in the order of the descriptors. Equal groups follow each other: the second sees the first's hits. */
   readonly groups: readonly AcquireGroup[];
   /**
    * See {@link HoldBack}. Held back are all groups that accept, and share no counter with a limit that refuses. Refunds

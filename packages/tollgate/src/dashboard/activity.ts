@@ -107,7 +107,7 @@ export class Activity {
     return this.#traces.get(series)?.history(this.#secondsOfSlot);
   }
 
-  /** Of this slot and the one before: the time span of rates. */
+  /** The length of this slot and the one before: the time span of rates. */
   get secondsOfTwoSlots(): number {
     return this.#secondsOfSlot + SLOT_SECONDS;
   }

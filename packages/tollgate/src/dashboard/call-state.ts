@@ -64,7 +64,7 @@ export class CallWatch {
   }
 }
 
-/** In milliseconds; linear within a bucket, and the last bound beyond it. */
+/** A quantile in milliseconds; linear within a bucket, and the last bound beyond it. */
 function quantile(buckets: Float64Array, q: number): number {
   const rank = q * buckets.reduce((sum, count) => sum + count, 0);
   if (rank === 0) return 0;

@@ -153,21 +153,21 @@ export interface KeysOfRules {
   readonly reason?: string;
   /** Whether the service counts keys (`TOP_KEYS`). */
   readonly counted: boolean;
-  /** Of the rules that refuse most, and of the opened one. */
+  /** The keys of the rules that refuse most, and of the opened one. */
   readonly rules: readonly RuleKeys[];
 }
 
 /** One key of a rule. */
 export interface KeyCount {
   readonly entries: readonly (readonly [key: string, value: string])[];
-  /** At least so many hits, and at most `error` more. */
+  /** The least number of hits. The key has at most `error` more. */
   readonly hits: number;
   readonly error: number;
 }
 
 /** The keys of a rule with the most hits, and with the most refused ones. */
 export interface RuleKeys {
-  /** As {@link RuleRow.rule}. */
+  /** The name of the rule, as {@link RuleRow.rule}. */
   readonly rule: string;
   /** The time span, in milliseconds since the epoch. */
   readonly from: number;

@@ -65,11 +65,11 @@ export class Monitor {
   readonly #calls: CallWatch;
   readonly #store: StoreWatch;
   readonly #process: ProcessWatch;
-  /** By the number of the rule. */
+  /** The rest of each limit, by the number of the rule. */
   readonly #left: OnDemand<number, Left>;
-  /** Of the key with the most hits, by the domain and the name of the rule. */
+  /** The rest for the key with the most hits, by the domain and the name of the rule. */
   readonly #leftOfTop: OnDemand<string, Left>;
-  /** By the name of the rule. */
+  /** Keys by the name of the rule. */
   readonly #keys: OnDemand<string, RuleKeys>;
   #processState: ProcessState;
   #index: RuleIndex | undefined;

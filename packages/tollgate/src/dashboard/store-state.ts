@@ -3,7 +3,7 @@ import type { Registry } from "../observe/registry.ts";
 import type { CallState, StoreState } from "./messages.ts";
 
 const PREFIX = "ratelimit.";
-/** Of the process and its statistics, not of a store. */
+/** Gauges of the process and its statistics, not of a store. */
 const OTHERS = /^ratelimit\.(?:process|nodejs|statistics|service)\./;
 const DEGRADED = /\.degraded$/;
 

@@ -12,7 +12,7 @@ export interface ViewerRequest {
   readonly headers: { get(name: string): string | null };
 }
 
-/** Whether a viewer may see keys of requests, which may be personal data. If not, the reason. */
+/** A viewer's permission to see keys of requests, which may be personal data, or the reason of the refusal. */
 export type KeyAccess = Pick<KeysOfRules, "shown" | "reason">;
 
 /**

@@ -93,7 +93,7 @@ class Comparison {
   readonly #now: IndexedRuleSet;
   readonly #oldRules: ReadonlyMap<string, Rule>;
   readonly #newRules: ReadonlyMap<string, Rule>;
-  /** By the identity of the rule that a request matches. */
+  /** Examples by the identity of the rule that a request matches. */
   readonly #examples = { before: new Map<string, Example>(), now: new Map<string, Example>() };
   readonly #rematched = new Map<string, Rematch>();
   readonly #metricKeys = new Map<string, ChangedNames>();

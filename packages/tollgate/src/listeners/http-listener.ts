@@ -34,7 +34,7 @@ export interface HttpListener {
 }
 
 export interface HttpListenerOptions {
-  /** For messages: `HTTP`, `debug`. */
+  /** The name in messages: `HTTP`, `debug`. */
   readonly name: string;
   readonly host: string;
   /** 0 for any free port. */

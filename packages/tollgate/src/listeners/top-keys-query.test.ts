@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { hideValues } from "./top-keys-query.ts";
 
-test("hidden values leave the keys and the numbers", () => {
+test("hidden values do not hide the keys and the numbers", () => {
   const key = { entries: [["user", "alice"]], hits: 2, error: 1 } as const;
   const place = { rule: "d.user", file: "d.yaml:1" };
   const hidden = { ...key, entries: [["user", "*****"]] };

@@ -65,7 +65,7 @@ function pool(prefix: string, what: string): CatalogueEntry[] {
   ];
 }
 
-/** In the order of the manual. */
+/** All statistics, in the order of the manual. */
 export const catalogue: readonly CatalogueEntry[] = [
   rule("total_hits", "All hits on the rule, allowed and denied."),
   rule("within_limit", "Hits within the limit."),

@@ -4,7 +4,7 @@ import { showAddress } from "../text/address.ts";
 import type { Logger } from "./log.ts";
 
 export interface HttpPortOptions {
-  /** For messages: `HTTP`, `debug`, `metrics`. */
+  /** The name in messages: `HTTP`, `debug`, `metrics`. */
   readonly name: string;
   /** Undefined: all addresses. */
   readonly host: string | undefined;

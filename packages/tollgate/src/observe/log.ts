@@ -2,7 +2,7 @@ import { printable } from "../text/printable.ts";
 import { type LineWriter, writerTo } from "./descriptor-writer.ts";
 import { maskCredentials } from "./mask.ts";
 
-/** From most to least severe. */
+/** Levels from most to least severe. */
 export const logLevels = ["panic", "fatal", "error", "warn", "info", "debug", "trace"] as const;
 /** The severity of a line. */
 export type Level = (typeof logLevels)[number];

@@ -66,9 +66,9 @@ class StatisticsRegistry implements Registry {
   readonly #gauges: Map<string, GaugeEntry> = new Map();
   readonly #singles: Map<string, SingleSeries> = new Map();
   readonly #timers: Map<string, TimerEntry> = new Map();
-  /** By the identity of the sanitised and cut key. */
+  /** Rules by the identity of the sanitised and cut key. */
   readonly #rules: Map<string, RuleSeries> = new Map();
-  /** By the identity of the bounded key, if it differs from the sanitised one. */
+  /** Rules by the identity of the bounded key, if it differs from the sanitised one. */
   readonly #aliases: Map<string, RuleSeries> = new Map();
   readonly #reservations: Map<RuleStatistics, ReservationSeries> = new Map();
   readonly #notFound: Map<string, SingleSeries> = new Map();

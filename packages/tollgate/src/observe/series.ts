@@ -29,7 +29,7 @@ export interface CounterSeries {
 export interface GaugeEntry {
   readonly name: string;
   readonly tags: readonly Tag[];
-  /** Of a rule's gauge, whose name ends with `stat`. */
+  /** The labels of a rule's gauge, whose name ends with `stat`. */
   readonly labels?: RuleLabels;
   readonly stat?: string;
   /** Returns NaN if the reader throws. */

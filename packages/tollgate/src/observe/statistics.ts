@@ -39,9 +39,9 @@ export interface RuleStatistics {
 /** The reservations of one metric key, in hits. */
 export interface ReservationStatistics {
   reserved: number;
-  /** Of reservations that a commit ended. */
+  /** Held hits of reservations that a commit ended. */
   released: number;
-  /** Of reservations that ended without a commit. */
+  /** Held hits of reservations that ended without a commit. */
   expired: number;
   /** Hits that commits counted. */
   committed: number;

@@ -12,7 +12,7 @@ export interface OverrideRecord {
   readonly limit?: string;
   /** Undefined if `unlimited` is set. 0 refuses everything. */
   readonly requestsPerUnit?: number;
-  /** Of a token bucket. Default: the rule's. */
+  /** The size of a token bucket. Default: the rule's. */
   readonly burst?: number;
   readonly unlimited?: true;
   /** Milliseconds since the epoch; undefined for no end. */

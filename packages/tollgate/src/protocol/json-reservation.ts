@@ -30,7 +30,7 @@ const commitNames = [
   "actualAmount",
   "actual_amount",
 ];
-/** As on the wire. */
+/** Most characters of an id, as on the wire. */
 const LONGEST_ID = 256;
 
 /** @throws {JsonRequestError | OversizedRequestError} */

@@ -29,7 +29,7 @@ export interface RecordedDescriptor {
   readonly rule: string | undefined;
   /** The request's own limit. */
   readonly override: LimitOverride | undefined;
-  /** Of the limit, in lower case: `minute`. Undefined if its window is several units long. */
+  /** The unit of the limit, in lower case: `minute`. Undefined if its window is several units long. */
   readonly unit: string | undefined;
   readonly limit: number | undefined;
   /** The counter after the request. Undefined if the over-limit cache or the failure policy answered. */

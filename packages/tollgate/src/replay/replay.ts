@@ -32,7 +32,7 @@ const MAX_NAMED = 10;
 
 export interface DamagedLine {
   readonly log: string;
-  /** From 1. */
+  /** The number of the line, from 1. */
   readonly line: number;
   readonly reason: string;
 }

@@ -27,7 +27,7 @@ export interface DraftDescriptor {
   readonly at: Location;
   /** Empty when missing; undefined when the key or the value could not be read. */
   readonly key: string | undefined;
-  /** Of an empty key: its place. */
+  /** The place of an empty key. */
   readonly keyAt: Location;
   /** Undefined for a key-only rule. */
   readonly value: string | undefined;

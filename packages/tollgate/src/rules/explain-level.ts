@@ -8,7 +8,7 @@ import type { Level, Node } from "./tree.ts";
 /** The attempts and the result at one level. */
 export interface LevelExplanation {
   readonly entry: Entry;
-  /** In the order of the lookup. */
+  /** The attempts in the order of the lookup. */
   readonly tried: readonly Attempt[];
   /** The location of the chosen descriptor; absent if none matched. */
   readonly chosen?: string;

@@ -1,4 +1,4 @@
-/** From drafts to the settings of limits. */
+/** Turns drafts into the settings of limits. */
 import { Unit } from "../protocol/messages.ts";
 import { timeZoneName } from "./calendar-window.ts";
 import type { DraftDescriptor, DraftLimit } from "./draft.ts";
@@ -27,7 +27,7 @@ export function settingsOf(limit: DraftLimit, isListed: boolean): LimitSettings 
   };
 }
 
-/** In its usual letter case, because it is a part of cache keys. */
+/** Returns the name in its usual letter case, because it is a part of cache keys. */
 function timeZoneOf(name = "UTC"): string {
   return timeZoneName(name) ?? name;
 }

@@ -12,7 +12,7 @@ interface RuleDetails {
   readonly name?: string;
   readonly replaces?: readonly string[];
   readonly metadata?: JsonObject;
-  /** Of a rule that has several limits, or one with more than a usual number, a unit and a name. */
+  /** The limits of a rule that has several, or one with more than a usual number, a unit and a name. */
   readonly limits?: { readonly isListed: boolean; readonly items: readonly LimitSettings[] };
 }
 

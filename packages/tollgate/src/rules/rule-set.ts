@@ -28,7 +28,7 @@ export class IndexedRuleSet implements RuleSet {
   readonly nodes: NodeTable;
   /** @internal for explanations */
   readonly steps: StepTable;
-  /** By the number of the node; null if it has no rule. Bounded by the number of nodes. */
+  /** Opened rules by the number of the node; null if it has no rule. Bounded by the number of nodes. */
   readonly #opened = new Map<number, Opened | null>();
 
   constructor(compiled: CompiledRules) {

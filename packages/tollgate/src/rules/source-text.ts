@@ -6,7 +6,7 @@ const RETURN = 0x0d;
 /** The text of one configuration file. Converts an offset to a line and a column. */
 export class Source {
   readonly name: string;
-  /** Without a byte order mark. */
+  /** The text without a byte order mark. */
   readonly text: string;
   /** Offsets of the line starts. */
   #starts: Uint32Array | undefined;

@@ -16,13 +16,13 @@ export interface YamlScalar {
 export interface YamlSequence {
   readonly kind: "sequence";
   readonly offset: number;
-  /** Of a list that is composed in parts: only once. */
+  /** The items. Those of a list that is composed in parts can be read once. */
   readonly items: Iterable<YamlNode>;
 }
 
 export interface YamlMapping {
   readonly kind: "mapping";
   readonly offset: number;
-  /** In the order of the file, with duplicates and unresolved merge keys. */
+  /** The pairs in the order of the file, with duplicates and unresolved merge keys. */
   readonly pairs: { readonly key: YamlNode; readonly value: YamlNode }[];
 }

@@ -33,7 +33,7 @@ interface AdminPortOptions {
   readonly admin: AdminSettings;
   readonly settings: Settings;
   readonly ruleSet: () => RuleSet | undefined;
-  /** Without over-limit cache and failure policy. */
+  /** The store without over-limit cache and failure policy. */
   readonly store: CounterStore;
   readonly counters: CounterAdmin;
   readonly invalidate: (stems: readonly string[]) => Promise<void>;

@@ -87,7 +87,7 @@ async function keysOf(topKeys: TopKeys, name: string): Promise<RuleKeys | undefi
   return { rule: name, from, to, hits, refused, keys, refusedKeys };
 }
 
-/** Of several limits, the one with the least left. */
+/** The rest of the limit; the smallest rest of several limits. */
 function leftOf({ count, window, limits, answer }: DescriptorExplanation): Left | undefined {
   if (limits !== undefined) {
     const read = limits.filter(({ remaining }) => remaining !== undefined);

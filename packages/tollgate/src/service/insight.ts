@@ -16,7 +16,7 @@ interface OtherThreads {
 
 /** The views of single decisions for operators: top keys, and the log of decisions. */
 export interface Insight {
-  /** Of the main thread. */
+  /** The observer of the main thread. */
   readonly observer: DecisionObserver;
   readonly topKeys: TopKeys;
   readonly decisions: DecisionLog;

@@ -12,11 +12,11 @@ import type { StoreDependencies } from "./store-dependencies.ts";
 import type { RequiredStore } from "./store-gate.ts";
 
 export interface OpenedStore {
-  /** For decisions: with the over-limit cache, if it is on. Also closes the backend. */
+  /** The store for decisions, with the over-limit cache if it is on. Also closes the backend. */
   readonly store: CounterStore;
-  /** Without the over-limit cache: reads the real counts. */
+  /** The store without the over-limit cache: reads the real counts. */
   readonly backend: CounterStore;
-  /** Without the failure policy, too: fails if the store does. */
+  /** The store without the failure policy, too: fails if the remote store fails. */
   readonly bare: CounterStore;
   /** Opens the administration of its counters. */
   readonly openAdmin: () => CounterAdmin | Promise<CounterAdmin>;

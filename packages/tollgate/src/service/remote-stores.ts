@@ -26,7 +26,7 @@ import { kvstoreOptions, objcacheOptions } from "./store-options.ts";
 
 export interface RemoteStore {
   readonly store: CounterStore;
-  /** Without failure policies. */
+  /** The store without failure policies. */
   readonly bare: CounterStore;
   /** Opens its administration. */
   readonly openAdmin: () => CounterAdmin;

@@ -7,7 +7,7 @@ import { pageOfSetting, withPage } from "../text/manual.ts";
 export interface RequiredStore {
   /** Its name in log lines: `the key-value store`. */
   readonly name: string;
-  /** Without the over-limit cache and the failure policy. */
+  /** The store without the over-limit cache and the failure policy. */
   readonly store: CounterStore;
   /** Returns the reason why the store has no connection; empty if unknown. */
   fault(): string;

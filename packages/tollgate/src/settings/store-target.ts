@@ -14,9 +14,9 @@ export type StoreTarget =
 /** A store's servers with the TLS flag and credentials from the address. */
 interface ParsedTarget {
   readonly target: StoreTarget;
-  /** From `rediss://`. */
+  /** True for `rediss://`. */
   readonly tls: boolean;
-  /** From `redis://user:password@`. */
+  /** The user of `redis://user:password@`. */
   readonly user: string | undefined;
   readonly password: string | undefined;
 }

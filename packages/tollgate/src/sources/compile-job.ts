@@ -25,7 +25,7 @@ export interface ResourcesJob extends LoadOptions {
 export interface JobResult extends CompileResult {
   /** Whether to read again, because files changed meanwhile or a name led to no file. */
   readonly unsettled: boolean;
-  /** Of the files. Empty for resources. */
+  /** The fingerprint of the files. Empty for resources. */
   readonly fingerprint: string;
 }
 

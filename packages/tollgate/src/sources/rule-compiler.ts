@@ -10,7 +10,7 @@ const IDLE_MS = 5000;
 const MOST_HEAP = 4096;
 const LEAST_HEAP = 64;
 
-/** From the thread: the result of the last job, or why it failed. */
+/** A message of the thread: the result of the last job, or the reason of its failure. */
 export type CompilerAnswer = { readonly result: JobResult } | { readonly failure: string };
 
 /** A compilation failed through no fault of the rules. */

@@ -24,7 +24,7 @@ export interface RequestFields {
   readonly version: string;
   /** Empty for none. */
   readonly nonce: string;
-  /** In the first request of a stream. */
+  /** The node. Present in the first request of a stream. */
   readonly node?: { readonly id: string; readonly metadata: readonly (readonly [string, string])[] };
   /** The reason for refusing the last response. */
   readonly refusal?: string;

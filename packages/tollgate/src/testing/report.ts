@@ -7,7 +7,7 @@ import type { RequestStep } from "./test-file.ts";
 import { instantText } from "./time-text.ts";
 
 export interface FileResult {
-  /** As the user wrote it. */
+  /** The path, as the user wrote it. */
   readonly file: string;
   /** Errors of the test file or of its configuration. Its tests did not run then. */
   readonly errors: readonly Diagnostic[];

@@ -20,7 +20,7 @@ export interface TestResult {
 /** A step whose answer differs from its expectation. */
 export interface Failure {
   readonly at: Location;
-  /** From 1. */
+  /** The number of the step, from 1. */
   readonly step: number;
   /** The number of the repeated request, from 1. */
   readonly repetition: number;

@@ -5,7 +5,7 @@ import type { Location } from "../rules/rule.ts";
 import type { SimulationSettings } from "../simulate/simulation.ts";
 
 export interface TestFile {
-  /** As the user wrote it. */
+  /** The path, as the user wrote it. */
   readonly name: string;
   /** The configuration, relative to the test file; undefined for the test file's directory. */
   readonly config: string | undefined;

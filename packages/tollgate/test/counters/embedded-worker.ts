@@ -16,9 +16,9 @@ export interface WorkerTask {
   /** Number of counts; 0 counts until the thread is terminated. */
   readonly calls: number;
   readonly kind: "add" | "together" | "fresh" | "acquire" | "acquireList" | "acquireMoving";
-  /** Of every counter, with `together`, `acquire` and `acquireList`. */
+  /** The limit of every counter, with `together`, `acquire` and `acquireList`. */
   readonly limit: number;
-  /** Of the limits that `acquire` and `acquireList` take from. Default a token bucket. */
+  /** The algorithm of the limits that `acquire` and `acquireList` take from. Default: a token bucket. */
   readonly algorithm?: AlgorithmName;
   readonly name: string;
   readonly now: number;

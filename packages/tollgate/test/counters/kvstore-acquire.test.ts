@@ -250,7 +250,7 @@ describe("kvstore: limits of every algorithm", () => {
     assert.match((await redis.command("GET", `{${stem}}bucket:86400`)) as string, /^48000000 \d{16}$/);
   });
 
-  test("a key expires when its state has no meaning, and looks and refused hits create none", async (t) => {
+  test("a key expires when its state has ended, and looks and refused hits create no key", async (t) => {
     const store = open(t, { expirationJitterMaxSeconds: 0 });
     const stem = stemOf(t);
     const ttl = async (key: string) => Number(await redis.command("TTL", key));

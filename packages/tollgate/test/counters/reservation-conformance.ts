@@ -391,7 +391,7 @@ export function reservationConformance(name: string, options: ReservationConform
       assert.equal((await settle(store, { step: Step.CHECK, limits }, now)).groups[0]!.limits[0]!.held, 2);
     });
 
-    test("a hold does not reach into the next window, and its commit there counts there", async (t) => {
+    test("a hold ends with its window, and a commit in the next window counts there", async (t) => {
       const store = await open(t);
       const limits = [{ stem: `${stemOf(t)}minute:`, limit: 10, windowSize: 60 }];
       const start = Math.floor(Date.now() / 60_000) * 60_000;

@@ -7,13 +7,13 @@ import { folderOfThisProcess } from "./process.ts";
 export interface Certificates {
   readonly folder: string;
   readonly ca: string;
-  /** For `localhost` and 127.0.0.1. */
+  /** The certificate for `localhost` and 127.0.0.1. */
   readonly server: string;
   readonly serverKey: string;
-  /** For the same names, with another subject. */
+  /** A certificate for the same names, with another subject. */
   readonly renewed: string;
   readonly renewedKey: string;
-  /** For `elsewhere.example` only. */
+  /** A certificate for `elsewhere.example` only. */
   readonly wrongName: string;
   readonly wrongNameKey: string;
   readonly client: string;

@@ -3,9 +3,9 @@ import { isTimeUp, scaled } from "../../../../tools/time-scale.ts";
 import { RedisServer, type RedisSettings } from "./redis.ts";
 
 export interface SentinelSettings {
-  /** For master and replicas. */
+  /** The settings of master and replicas. */
   readonly redis?: RedisSettings;
-  /** For the sentinels. */
+  /** The settings of the sentinels. */
   readonly sentinel?: RedisSettings;
   readonly sentinels?: number;
   readonly replicas?: number;

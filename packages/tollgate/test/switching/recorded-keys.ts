@@ -34,7 +34,7 @@ export interface RecordedKey {
   readonly name: string;
   readonly descriptor: Descriptor;
   readonly unit: Unit;
-  /** Without `CACHE_KEY_PREFIX`. With the prefix `p:` each key began with `p:` and was otherwise the same. */
+  /** The key without `CACHE_KEY_PREFIX`. With the prefix `p:` each key began with `p:` and was otherwise the same. */
   readonly key: string;
   /** The Go service cannot count it in memcached. */
   readonly redisOnly?: true;

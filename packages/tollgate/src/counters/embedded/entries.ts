@@ -144,7 +144,7 @@ export class Entries {
     return entryWords(this.#ints[entry * 2 + ENTRY_FIELD]!);
   }
 
-  /** In seconds. */
+  /** The end of an entry, in seconds. */
   #endOf(entry: number): number {
     return this.#ints[entry * 2 + ENTRY_END]! >>> 0;
   }

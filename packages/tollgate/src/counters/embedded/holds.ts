@@ -74,7 +74,7 @@ export interface ShownHold {
 }
 
 export class Holds {
-  /** Of the digests of keys. */
+  /** The seeds of the digests of keys. */
   readonly seeds: Int32Array;
   readonly #words: Float64Array;
   readonly #ints: Int32Array;

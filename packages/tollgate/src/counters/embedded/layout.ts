@@ -74,7 +74,7 @@ export interface Layout {
   readonly segmentWords: number;
   /** A power of 2. */
   readonly buckets: number;
-  /** From the start of a shard, in words. */
+  /** Offsets from the start of a shard, in words. */
   readonly segmentHeadersAt: number;
   readonly bucketsAt: number;
   readonly segmentsAt: number;

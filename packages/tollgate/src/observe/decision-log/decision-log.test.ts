@@ -123,7 +123,7 @@ describe("sampling", () => {
     assert.ok(new Sampling({ rate: 1, refusalsPerSecond: 0 }).has(-1));
   });
 
-  it("takes so many refusals in each second", () => {
+  it("takes a bounded number of refusals in each second", () => {
     const sampling = new Sampling({ rate: 0, refusalsPerSecond: 2 });
     const taken = [0, 10, 20, 999, 1000, 1001, 1002].map((now) => sampling.takeRefusal(now));
     assert.deepEqual(taken, [true, true, false, false, true, true, false]);

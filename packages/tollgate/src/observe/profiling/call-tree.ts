@@ -9,9 +9,9 @@ export interface Frame {
 
 /** The measurements of one stack. */
 export interface StackSample {
-  /** From the running function up to the outermost caller. */
+  /** The frames from the running function to the outermost caller. */
   readonly stack: readonly Frame[];
-  /** In the order of the profile's value types. */
+  /** The values in the order of the profile's value types. */
   readonly values: readonly number[];
 }
 

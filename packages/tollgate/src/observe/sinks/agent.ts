@@ -19,7 +19,7 @@ export interface AgentOptions {
   readonly host: string;
   /** `PUSHSTATS_PORT`. */
   readonly port: number;
-  /** In the order of `AGENTSTATS_MOGRIFIERS`. */
+  /** Mogrifiers in the order of `AGENTSTATS_MOGRIFIERS`. */
   readonly mogrifiers: readonly MogrifierOptions[];
   readonly log: Logger;
   /** Counts lost lines. */

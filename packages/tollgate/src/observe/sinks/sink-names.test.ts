@@ -88,7 +88,7 @@ describe("all sinks write a name alike", () => {
         assert.equal(await nameBy(named(value)), `${PREFIX}d.${written}${STAT}`);
       });
 
-  it("for any text of a request, and without the protocols' reserved characters", async () => {
+  it("any text of a request has one name in all sinks, without the protocols' reserved characters", async () => {
     await fc.assert(
       fc.asyncProperty(fc.string({ unit: "binary", maxLength: 20 }), async (value) => {
         const names = await Promise.all(Object.values(sinks).map((nameBy) => nameBy(named(value))));

@@ -2,7 +2,7 @@ import type { CounterSeries, GaugeEntry, TimerEntry } from "../series.ts";
 
 /** A destination of statistics. A flusher reads the registry; the sink encodes and sends. */
 export interface Sink {
-  /** For logs and for the statistics about the sink itself: `push`, `agent`, `output`. */
+  /** The name in logs and in the statistics about the sink itself: `push`, `agent`, `output`. */
   readonly name: string;
   /**
    * Whether the sink can send now. While it cannot, the flusher reads nothing from the registry: counters accumulate

@@ -26,7 +26,7 @@ export class HeavyHitters {
   /** Made when the watched keys are full. From then on, their number stays. */
   #cells: Float64Array | undefined;
   #full = false;
-  /** At most the least count. */
+  /** A lower bound of the least count. */
   #least = 0;
   #hand = 0;
 
@@ -74,12 +74,12 @@ export class HeavyHitters {
     return entry;
   }
 
-  /** At most so many hits has a key that is not watched. */
+  /** Most hits that a key can have if it is not watched. */
   boundOf(hash: number): number {
     return this.#cells === undefined ? 0 : this.#cells[this.#cellOf(hash)]!;
   }
 
-  /** At most so many hits has any key that is not watched. */
+  /** Most hits of any key that is not watched. */
   get bound(): number {
     return this.#cells === undefined ? 0 : this.#cells.reduce((most, bound) => Math.max(most, bound), 0);
   }
@@ -203,9 +203,9 @@ export interface Watched {
   /** Its number: below the capacity. */
   readonly entry: number;
   readonly hash: number;
-  /** At most so many hits. */
+  /** Most hits that the key can have. */
   readonly count: number;
-  /** At least `count - error`. */
+  /** The key has at least `count - error` hits. */
   readonly error: number;
 }
 

@@ -14,7 +14,7 @@ export interface CountedKeys {
   /** All hits. */
   readonly total: number;
   readonly keys: readonly CountedKey[];
-  /** At most so many hits has a key that is not listed. */
+  /** Most hits that a key outside the list can have. */
   readonly bound: number;
 }
 

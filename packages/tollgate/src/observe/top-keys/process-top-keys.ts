@@ -10,7 +10,7 @@ const DEFAULT_LISTED = 10;
 const SENT_FOR_EACH = 4;
 
 export interface ProcessTopKeysOptions {
-  /** Of the main thread. Undefined if top keys are off. */
+  /** The top keys of the main thread. Undefined if top keys are off. */
   readonly own: ThreadTopKeys | undefined;
   readonly others: OtherTopKeys;
   /** `TOP_KEYS_WINDOW`, in milliseconds. */

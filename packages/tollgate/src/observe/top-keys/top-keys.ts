@@ -3,9 +3,9 @@
 /** One key of a rule: the entries of its descriptors, with masked values where `TOP_KEYS_MASK` says so. */
 export interface TopKey {
   readonly entries: readonly (readonly [key: string, value: string])[];
-  /** At least so many hits. */
+  /** The least number of hits that the key has. */
   readonly hits: number;
-  /** At most so many hits more. 0 if the number is exact. */
+  /** Most hits that the key can have beyond `hits`. 0 if the number is exact. */
   readonly error: number;
 }
 

@@ -22,7 +22,7 @@ export class PoolThread {
   drained = false;
   /** Set after its start. It answers no message before. */
   listening = false;
-  /** At the last look. */
+  /** The number of connections at the last check. */
   connections: number | undefined;
   #utilization: EventLoopUtilization | undefined;
   /** Requests that wait for an answer. They get undefined if the thread ends. */

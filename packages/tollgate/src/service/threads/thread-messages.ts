@@ -31,7 +31,7 @@ export interface ThreadStart {
   readonly certificates: Certificates | undefined;
 }
 
-/** From the main thread. */
+/** A message of the main thread to a thread. */
 export type ToThread =
   | { readonly kind: "rules"; readonly rules: CompiledRules }
   /** The thread answers with `applied` and the same number. */
@@ -71,7 +71,7 @@ export type ToThread =
   /** The thread answers with `drained` and then exits. */
   | { readonly kind: "drain"; readonly timeout: number };
 
-/** To the main thread. */
+/** A message of a thread to the main thread. */
 export type FromThread =
   | { readonly kind: "listening"; readonly address: string; readonly port: number }
   | { readonly kind: "failed"; readonly message: string }
@@ -101,9 +101,9 @@ export interface ThreadFigures {
 export interface RuleFigures {
   readonly key: MetricKey;
   readonly fromRequest: boolean;
-  /** In the order of {@link ruleFields}. */
+  /** Increases in the order of {@link ruleFields}. */
   readonly increases: readonly number[];
-  /** In the order of {@link reservationFields}. Absent for a rule without reservations. */
+  /** Increases in the order of {@link reservationFields}. Absent for a rule without reservations. */
   readonly reservations?: readonly number[];
 }
 

@@ -81,7 +81,7 @@ export interface Family {
   readonly metric: string;
   readonly type: FamilyType;
   readonly help: string;
-  /** By their labels. */
+  /** Samples by their labels. */
   readonly samples: Map<string, Sample>;
 }
 

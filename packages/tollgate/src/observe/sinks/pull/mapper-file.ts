@@ -31,7 +31,7 @@ export interface MapperRule {
 export interface MapperFile {
   /** Globs first, then expressions, each in the file's order: statsd_exporter tries them like this. */
   readonly rules: readonly MapperRule[];
-  /** For timers that no rule matches. */
+  /** The observer of timers that no rule matches. */
   readonly observer: ObserverShape;
   readonly ttl: number;
 }

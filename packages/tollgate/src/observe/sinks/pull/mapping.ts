@@ -42,7 +42,7 @@ export interface Mapped {
   readonly help: string;
   /** Factor for values. */
   readonly scale: number;
-  /** For timers. */
+  /** The observer of timers. */
   readonly observer: ObserverShape;
   /** Hides a series that has not changed for this many milliseconds; 0: never. */
   readonly ttl: number;

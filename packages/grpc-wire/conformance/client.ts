@@ -27,9 +27,9 @@ export type Case = (typeof cases)[number];
 /** The address of a server under test. */
 export interface Target {
   readonly transport: Transport;
-  /** Of TCP, on 127.0.0.1; 0 for a unix socket. */
+  /** The TCP port on 127.0.0.1; 0 for a unix socket. */
   readonly port: number;
-  /** Of a unix socket; empty for TCP. */
+  /** The path of a unix socket; empty for TCP. */
   readonly path: string;
   /** The PEM file of the authority that signed the server's certificate for `localhost` and 127.0.0.1. */
   readonly caFile: string;

@@ -66,7 +66,7 @@ function h2specLines({ version, runs }: H2specResult): string[] {
   return runs.map(({ what, summary }) => `h2spec ${version}, strict, ${what}: ${summary}`);
 }
 
-/** For a terminal. */
+/** Prints the report for a terminal. */
 export function printReport(reports: readonly ClientReport[], h2spec: H2specResult | undefined): string {
   const lines: string[] = [];
   if (reports.length > 0) {

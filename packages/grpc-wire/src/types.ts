@@ -88,7 +88,7 @@ export type ServerStreamingHandler = (
   call: StreamingCall,
 ) => AsyncIterable<Uint8Array> | Promise<void>;
 
-/** As `ServerStreamingHandler`, with a stream of request messages. Backpressure of a slow handler reaches the caller. */
+/** A `ServerStreamingHandler` with a stream of request messages. Backpressure of a slow handler reaches the caller. */
 export type BidiStreamingHandler = (
   messages: AsyncIterable<Uint8Array>,
   call: StreamingCall,

@@ -14,7 +14,7 @@ import { manualPath, optionsOf, withOptions } from "../tools/manual.ts";
 
 const manual = readFileSync(manualPath, "utf8");
 
-/** As the documentation writes it. */
+/** The value in the notation of the documentation. */
 function written(name: string, value: number): string {
   const KiB = 1024;
   if (name.endsWith("Ms")) return value === 0 ? "0" : `${value / 1000} s`;

@@ -7,7 +7,7 @@ import { encodeNote } from "../schema.ts";
 import { bodies, frame, paths } from "./raw.ts";
 import { startTool, succeed, versionOf } from "./tool.ts";
 
-/** As h2load's options are documented in its manual page. */
+/** The options of h2load for a target. Its manual page documents them. */
 function way(target: Target, path: string): string[] {
   if (target.path !== "") return [`--base-uri=unix:${target.path}`, `http://localhost${path}`];
   return [`${target.transport === "TLS with ALPN" ? "https" : "http"}://${authorityOf(target)}${path}`];

@@ -60,7 +60,7 @@ export function runTool(
   return startTool(command, args, input).done;
 }
 
-/** As `runTool`, but rejects with the tool's output if the tool fails. */
+/** Runs a tool like `runTool`, but rejects with its output if it fails. */
 export async function succeed(
   command: string,
   args: readonly string[],

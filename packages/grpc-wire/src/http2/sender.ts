@@ -101,7 +101,7 @@ export class Sender {
     if (!this.#output.isCorked) this.pump();
   }
 
-  /** As `schedule`, but leaves the sending to the next `pump`. */
+  /** Schedules a stream like `schedule`, but leaves the sending to the next `pump`. */
   scheduleLater(stream: Sendable): void {
     this.#schedule.add(stream);
   }

@@ -1,4 +1,4 @@
-/** With files of the disk, for runtimes that have one. */
+/** The kit's application with files of the disk, for runtimes that have one. */
 import { Application } from "@tollway/waymark";
 import { options } from "./options.ts";
 

@@ -50,7 +50,7 @@ export interface ApplicationOptions {
   projection?: boolean;
   /** Allows scripts of other origins to call this application. Default: off. */
   cors?: CorsOptions;
-  /** Whether to trust `X-Forwarded-*` headers, or the number of trusted proxies. Default false. */
+  /** Trust in `X-Forwarded-*` headers: a boolean, or the number of trusted proxies. Default false. */
   trustProxy?: TrustProxy;
   /** Versions that a client asks for with `Accept: application/json; version=v2`. Default: only those in paths. */
   versions?: VersionsOptions;

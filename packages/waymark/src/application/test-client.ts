@@ -10,7 +10,7 @@ export interface TestOptions {
   readonly form?: Readonly<Record<string, TestValue | Blob>>;
   /** Any other body. */
   readonly body?: NonNullable<RequestInit["body"]>;
-  /** For the body of an answer that never ends. */
+  /** A signal that aborts the request, for an answer that never ends. */
   readonly signal?: AbortSignal;
 }
 

@@ -4,7 +4,7 @@ import type { MethodEntry, Table } from "./types/table.ts";
 
 /** The method whose answers are read, and its entry in the table. */
 export interface Reading {
-  /** For errors: `GET /books`. */
+  /** The call, as errors name it: `GET /books`. */
   readonly call: string;
   readonly entry: MethodEntry | undefined;
   readonly table: Table | undefined;

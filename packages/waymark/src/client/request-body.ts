@@ -5,7 +5,7 @@ const QUERY_ONLY = /^(?:GET|HEAD|DELETE|OPTIONS)$/;
 
 /** The keyword arguments of a call, in the query or in the body. */
 export interface Carried {
-  /** With its `?`, or empty. */
+  /** The query with its `?`, or empty. */
   readonly query: string;
   readonly body?: string | FormData;
   readonly type?: string;

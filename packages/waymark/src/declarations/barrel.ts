@@ -12,7 +12,7 @@ export interface HiddenNames {
 export interface BarrelModule {
   /** Its files in the order of the prefixes, with the exports that have no path. */
   readonly files: readonly { readonly file: string; readonly hidden: HiddenNames }[];
-  /** By path segment. */
+  /** The modules below, by path segment. */
   readonly children: ReadonlyMap<string, BarrelModule>;
 }
 

@@ -108,9 +108,9 @@ export interface DuplicateMember {
 interface Open {
   /** The names so far. Undefined for a list. */
   readonly names: Set<string> | undefined;
-  /** For an object: the last name. */
+  /** The last name of an object. */
   name: string;
-  /** For a list: the index of the current item. */
+  /** The index of a list's current item. */
   item: number;
 }
 

@@ -13,7 +13,7 @@ import type {
 import { TEMPORAL_TYPES, type TemporalType } from "../signature/model/temporal.ts";
 import type { JsonSchema } from "./document-types.ts";
 
-/** Whether a schema describes what a client sends or what it receives. */
+/** The direction of a schema: values that a client sends, or values that it receives. */
 export interface SchemaContext {
   /** True for requests: their objects have only the declared names. Objects of an answer may have more. */
   readonly closesObjects: boolean;

@@ -23,7 +23,7 @@ export interface Manifest {
 
 /** A file that a type comes from. */
 export interface ManifestFile {
-  /** As {@link ManifestModule.source}. */
+  /** The source file, as in {@link ManifestModule.source}. */
   readonly source?: string;
   /** SHA-256 of the file in hexadecimal. */
   readonly hash: string;

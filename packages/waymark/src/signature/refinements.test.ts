@@ -155,7 +155,7 @@ suite("places of refinements", () => {
   test("properties of interfaces and of type literals have refinements", () => {
     const declarations = `
       interface Book {
-        /** How many pages. @minimum 1 */
+        /** The number of pages. @minimum 1 */
         pages: number;
         /**
          * @minLength 1

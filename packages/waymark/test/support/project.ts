@@ -30,7 +30,7 @@ export class Project {
   readonly folder: string;
   readonly #launcher: string;
 
-  /** With `folder`, an existing folder is used as it is, and kept. */
+  /** @param folder an existing folder, which is used unchanged and kept */
   constructor(files: Readonly<Record<string, string>>, launcher = LAUNCHER, folder?: string) {
     this.folder = folder ?? realpathSync(mkdtempSync(join(tmpdir(), "waymark-project-")));
     this.#launcher = launcher;

@@ -14,7 +14,7 @@ export interface AsgiHttpScope {
   readonly asgi: AsgiVersions;
   /** "1.0", "1.1", "2", "3". */
   readonly http_version: string;
-  /** In upper case. */
+  /** The method in upper case. */
   readonly method: string;
   /** Default "http". */
   readonly scheme?: string;

@@ -15,7 +15,7 @@ interface BunRuntime {
   serve(options: {
     hostname: string;
     port: number;
-    /** In seconds. */
+    /** The idle timeout in seconds. */
     idleTimeout: number;
     fetch(request: Request): Promise<Response>;
   }): BunServer;

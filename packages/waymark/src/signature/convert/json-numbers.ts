@@ -30,7 +30,7 @@ export class JsonNumbers {
   }
 }
 
-/** Without a sign. */
+/** A number without its sign. */
 const NUMBER = /\d[\d.eE+-]*/y;
 /** 2^53 has 16 digits. */
 const LONG_INTEGER = /^\d{16,}$/;

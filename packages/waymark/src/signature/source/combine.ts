@@ -103,7 +103,7 @@ function intersectLiteral(one: TypeNode, other: TypeNode): TypeNode | undefined 
   if (wide.kind === "literal") return JSON.stringify(wide) === JSON.stringify(literal) ? literal : NEVER;
   if (!DISJOINT.has(wide.kind)) return undefined;
   if (wide.kind !== literalKind(literal)) return NEVER;
-  // Whether the literal fits the refinements would have to be decided here.
+  // This function does not check whether the literal fits the refinements.
   return "refinements" in wide ? undefined : literal;
 }
 

@@ -39,7 +39,7 @@ function writtenType(
 }
 
 function initialType(reader: TypeReader, init: Expression | null, scope: Scope): TypeNode | undefined {
-  // Whether the other constant's literal remains depends on its own declaration.
+  // The declaration of the other constant decides whether its literal remains.
   if (!init || init.type === "Identifier" || init.type === "MemberExpression") return undefined;
   // TypeScript's type of an empty list has no values.
   if (init.type === "ArrayExpression" && init.elements.length === 0) return undefined;

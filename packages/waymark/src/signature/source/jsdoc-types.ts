@@ -15,7 +15,7 @@ export interface CommentType {
 export interface CommentTypes {
   /** `@type {T}` before the parameter itself. */
   readonly inline: CommentType | undefined;
-  /** By the name after `@param`: `book`, `book.title`. `books[].title` is `books.title`. */
+  /** Types by the name after `@param`: `book`, `book.title`. `books[].title` is `books.title`. */
   readonly byName: ReadonlyMap<string, CommentType>;
   /** The types of `@param` tags without a dot, for parameters that are patterns. */
   readonly inOrder: readonly CommentType[];

@@ -26,7 +26,7 @@ export interface DocComment {
   readonly examples: readonly JsonLiteral[];
   /** The refinements outside of `@param`. */
   readonly refinements: readonly RefinementTag[];
-  /** By the name after `@param`, which may be dotted: `book.title`. */
+  /** Tags by the name after `@param`, which may be dotted: `book.title`. */
   readonly parameters: ReadonlyMap<string, ParameterTag>;
   /** The text between the delimiters, and its offset in the file. */
   readonly text: string;

@@ -14,7 +14,7 @@ const ABANDONED_MS = 60 * 60_000;
 export interface KeptFolders {
   /** The folder that contains them. */
   readonly root: string;
-  /** At most so many stay, the last used ones. */
+  /** The number of folders that stay: the last used ones. */
   readonly most: number;
 }
 

@@ -12,7 +12,7 @@ import { userEnvironment } from "./user-environment.ts";
 
 const run = promisify(execFile);
 const REPOSITORY = join(import.meta.dirname, "..");
-/** Of the four packages, the tarballs of a few versions of the sources. */
+/** The tarballs of the four packages, for a few versions of the sources. */
 const KEPT = { root: join(REPOSITORY, ".suites", "packed"), most: 24 };
 
 /** Each package needs only earlier packages of this list. */
@@ -21,7 +21,7 @@ export type Published = (typeof published)[number];
 
 /** No packed file comes from these folders of a package. */
 const LEFT_OUT = new Set(["node_modules", "test", "dist", "chaos", "fuzz", "conformance", "image"]);
-/** What packing reads outside the packages, except `node_modules`. */
+/** Paths outside the packages that the packer reads, except `node_modules`. */
 const SHARED = [
   "package.json",
   "tsconfig.json",

@@ -1,4 +1,4 @@
-/** For files that the compiler tests: `npm run types` checks them. */
+/** Types for files that are tests of the compiler: `npm run types` checks them. */
 
 /** `true` if both types are identical, not only assignable to each other. */
 export type Same<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;

@@ -15,7 +15,7 @@ function decide(bytes: Uint8Array, by = handler): void {
   writeResponse(response, out, 0);
 }
 
-/** As a server reads it from a socket. */
+/** A message in the buffer that a server reads from a socket. */
 const read = (...descriptors: string[]) => Buffer.from(message(...descriptors));
 const hot = read("user=ann");
 const four = read("user=ann", "path=/api/a,remote_address=192.0.2.1", "plan=free", "user=bob");

@@ -8,9 +8,9 @@ import { createInterface } from "node:readline";
 import { cpuMicroseconds } from "../support/process.ts";
 
 export interface EnvoyLoad {
-  /** Of Envoy. */
+  /** The port of Envoy. */
   readonly port: number;
-  /** Of the rate limit service. */
+  /** The process id of the rate limit service. */
   readonly pid: number;
   readonly keys: number;
   readonly calls: number;

@@ -123,7 +123,7 @@ export class EnvoyHeaders {
 /** The value of a `traceparent` field, encoded. */
 export interface Trace {
   readonly value: readonly number[];
-  /** In the dynamic table. */
+  /** The size in the dynamic table. */
   readonly size: number;
 }
 

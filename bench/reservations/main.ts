@@ -87,7 +87,7 @@ function embedded(name: string, limits: string): void {
     add("Commit", [commit]);
   }
 
-  /** As many reservations, then their commits, in turn. @returns nanoseconds of CPU for one of each */
+  /** Makes reservations, then their commits, in turn. @returns nanoseconds of CPU for one of each */
   function pairs(): [reserve: number, commit: number] {
     const turns = 60;
     const spent = [0, 0];

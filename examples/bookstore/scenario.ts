@@ -17,7 +17,7 @@ export function scenario({ url, fetch = globalThis.fetch }: Served): Step[] {
   const steps: Step[] = [];
   const test = (name: string, run: () => Promise<void>) => void steps.push([name, run]);
   const TOKEN = { authorization: "Bearer secret" };
-  /** Without the token, reading is all that the server allows. */
+  /** A client without the token. The server only lets it read. */
   const visitor = client<Api>(url, { fetch });
   const { books, authors } = client<Api>(url, { fetch, headers: TOKEN });
   const { reviews, covers } = books;

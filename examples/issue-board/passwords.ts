@@ -14,7 +14,7 @@ export class Passwords {
     return `${this.#rounds}:${hex(salt)}:${await this.#derive(password, salt, this.#rounds)}`;
   }
 
-  /** Without a hash, because nobody has that name, it takes the same time. */
+  /** Checks a password. Takes the same time without a hash, for an unknown name. */
   async isRight(password: string, hash: string | undefined): Promise<boolean> {
     const [rounds, salt = "", expected = ""] = hash?.split(":") ?? [String(this.#rounds), "00"];
     const found = await this.#derive(password, bytes(salt), Number(rounds));

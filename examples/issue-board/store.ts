@@ -40,7 +40,7 @@ export interface Attachment {
   author: User;
   name: string;
   type: string;
-  /** In bytes. */
+  /** The size in bytes. */
   size: number;
   /** @format date-time */
   created: string;
@@ -89,10 +89,10 @@ export interface AttachmentWriter {
 export const LIMITS = {
   users: 10_000,
   issues: 100_000,
-  /** Of one issue. */
+  /** Most comments of one issue. */
   comments: 1_000,
   attachments: 20,
-  /** Of the whole board. The oldest make room. */
+  /** Most changes of the whole board. New ones replace the oldest. */
   changes: 1_000,
 } as const;
 

@@ -49,7 +49,7 @@ function bundled(entry: string): string {
   return text;
 }
 
-/** As the Content-Security-Policy writes it. */
+/** The hash in the notation of the Content-Security-Policy. */
 function hashOf(text: string): string {
   return `sha256-${createHash("sha256").update(text).digest("base64")}`;
 }

@@ -1,7 +1,7 @@
 /**
  * `npm run boundaries`: imports run one way. Each folder of a package may import only the folders listed for it in
  * `tools/boundaries.json`. Packages import each other only through their public entries. No files and no folders of a package
- * import each other in a circle, except those in `tools/circles.json`. What runs on every runtime loads no module of
+ * import each other in a circle, except those in `tools/circles.json`. Code for every runtime loads no module of
  * Node. Prints every fault, exit 1.
  */
 import { globSync, readFileSync } from "node:fs";

@@ -1,6 +1,6 @@
 /**
- * Copies `docs/` for the site. The pages stay plain Markdown that GitHub shows as well. What the generator or a reader of the
- * site needs differently is changed in the copy.
+ * Copies `docs/` for the site. The pages stay plain Markdown that GitHub shows as well. Only the copy has the changes that
+ * the generator and the readers of the site need.
  */
 import { cpSync, globSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";

@@ -82,7 +82,7 @@ export function scenario({ url, fetch = globalThis.fetch }: Served): Step[] {
     for (const id of [1.5, 1e300, -1]) assert.deepEqual(await faults(books.GET.safe(id)), ["id"]);
     assert.deepEqual(await faults(covers.GET.safe(1.5)), ["book"]);
     assert.deepEqual(await faults(reviews.GET.safe(1e20)), ["book"]);
-    // A text that is no number of JSON.
+    // A text that is not a JSON number.
     const text = await fetch(new Request(`${url}/books?size=1e2.5`));
     assert.equal(text.status, 400);
     const { id } = await books.POST({ title: "Numbers", author: "N" });

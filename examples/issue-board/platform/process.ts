@@ -2,7 +2,7 @@ import { MemoryStore } from "../memory-store.ts";
 import { SqliteStore } from "../sqlite-store.ts";
 import type { Store } from "../store.ts";
 
-/** Node, Bun and Deno: settings from the environment, the board in a file. The file `memory` is no file. */
+/** Node, Bun and Deno: settings from the environment, the board in a file, or in memory for `BOARD_DB=memory`. */
 export function openStore(): Store {
   const path = process.env.BOARD_DB ?? "issue-board.sqlite";
   return path === "memory" ? new MemoryStore() : new SqliteStore(path);

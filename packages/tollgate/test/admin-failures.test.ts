@@ -67,7 +67,7 @@ describe("client certificates", () => {
       assert.equal(await reset(tollgate, operator), 200);
       assert.equal(await reset(tollgate, undefined), "refused");
       assert.equal(await reset(tollgate, stranger), "refused");
-      // A token is no credential where none is set.
+      // A token is not a credential if no tokens are set.
       assert.equal(await reset(tollgate, undefined, ALICE), "refused");
       const agent = new Agent({ keepAlive: true, maxCachedSessions: 10 });
       for (let time = 0; time < 3; time++)

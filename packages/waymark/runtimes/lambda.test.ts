@@ -118,12 +118,15 @@ for (const target of ["lambda", "lambda-stream"])
         program.printed(),
       );
     });
-    await context.test("an event that is no request is an error, and the next invocation runs", async () => {
-      const outcome = await program.environments[0]!.invoke({ Records: [] });
-      assert.equal(outcome.kind, "failed");
-      assert.match(JSON.stringify(outcome), /TypeError/);
-      assert.equal((await get("/answers/text")).status, 200);
-    });
+    await context.test(
+      "an event that is not a request is an error, and the next invocation runs",
+      async () => {
+        const outcome = await program.environments[0]!.invoke({ Records: [] });
+        assert.equal(outcome.kind, "failed");
+        assert.match(JSON.stringify(outcome), /TypeError/);
+        assert.equal((await get("/answers/text")).status, 200);
+      },
+    );
     if (target === "lambda-stream")
       await context.test("the caller gets each piece as it arrives", async () => {
         const { body } = await get("/slow");

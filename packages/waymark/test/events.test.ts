@@ -142,7 +142,7 @@ test("the client yields data, event and id over a socket, or the data alone", as
     await assert.rejects(api.ticks.DELETE.events(), /409/);
     await assert.rejects(async () => {
       for await (const _ of await api.ticks.PATCH.events());
-    }, /no stream of events, but application\/json/);
+    }, /is not a stream of events, but application\/json/);
   } finally {
     await running.stop();
   }

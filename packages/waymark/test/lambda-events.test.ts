@@ -343,7 +343,7 @@ const NO_REQUESTS: readonly unknown[] = [
 
 for (const event of NO_REQUESTS)
   test(`no request: ${JSON.stringify(event)}`, async () => {
-    await assert.rejects(handler(event as LambdaEvent), /^TypeError: the event is no HTTP request/);
+    await assert.rejects(handler(event as LambdaEvent), /^TypeError: the event is not an HTTP request/);
   });
 
 type Made = (path: string) => LambdaEvent;

@@ -154,9 +154,9 @@ test("a stream that fails half way is left to the runtime, which ends it as fail
   assert.equal((await stream.all()).body, '{"n":1}\n');
 });
 
-test("an event that is no request is an error", async () => {
+test("an event that is not a request is an error", async () => {
   const records = { Records: [{ eventSource: "aws:sqs" }] } as unknown as LambdaEvent;
-  await assert.rejects(handler(records, new LambdaStream().facade), /the event is no HTTP request/);
+  await assert.rejects(handler(records, new LambdaStream().facade), /the event is not an HTTP request/);
 });
 
 test("outside of Lambda there is no streaming handler", () => {

@@ -225,7 +225,7 @@ describe("fetch: no stream is left open", () => {
     await allClosed();
   });
 
-  test("a reader that cancels a silent stream aborts the signal, and is no error", async () => {
+  test("a reader that cancels a silent stream aborts the signal, and is not an error", async () => {
     const waiting = Promise.withResolvers<void>();
     const ended = Promise.withResolvers<unknown>();
     class Silent extends Controller {

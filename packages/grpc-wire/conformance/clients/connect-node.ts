@@ -37,7 +37,7 @@ async function* each<T>(values: Iterable<T>): AsyncGenerator<T> {
 
 /**
  * On Node 24 this client sometimes reports a premature close of one of 500 concurrent calls over TLS; on Node 26 it
- * never does, against the same server. Whether the cause is Node 24's HTTP/2 client is not proved.
+ * never does, against the same server. Node 24's HTTP/2 client is a possible cause.
  */
 const closesEarly = Number(process.versions.node.split(".")[0]) < 26;
 

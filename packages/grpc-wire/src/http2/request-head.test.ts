@@ -46,7 +46,7 @@ const malformed: [what: string, list: List][] = [
   ["connection", with_(["connection", "close"])],
   ["transfer-encoding", with_(["transfer-encoding", "chunked"])],
   ["te other than trailers", with_(["te", "gzip"])],
-  ["a content-length that is no number", with_(["content-length", "x"])],
+  ["a content-length that is not a number", with_(["content-length", "x"])],
   ["two content-lengths", with_(["content-length", "1"], ["content-length", "2"])],
 ];
 for (const [what, list] of malformed) test(`malformed: ${what}`, () => assert.notEqual(head(list).fault, ""));

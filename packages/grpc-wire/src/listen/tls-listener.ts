@@ -54,7 +54,7 @@ export function createTlsListener(options: TlsListenerOptions): Server {
   server.on("tlsClientError", (error: NodeJS.ErrnoException, socket) => {
     const peer = peerOf(socket);
     socket.destroy();
-    // A load balancer that only opens a connection to see whether the port is open is no fault.
+    // A load balancer that only opens a connection to see whether the port is open is not a fault.
     if (error.code === "ECONNRESET") return;
     const reason =
       error.code === "ERR_SSL_NO_APPLICATION_PROTOCOL" ? "it did not offer h2 by ALPN" : error.code;

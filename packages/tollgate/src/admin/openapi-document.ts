@@ -21,7 +21,9 @@ const faults = {
 };
 const storeFaults = {
   501: problem("The store, or the kind of the limit, does not support this."),
-  503: problem("The store failed, or no rules are loaded. `done` lists what was done before."),
+  503: problem(
+    "The store failed, or no rules are loaded. `done` lists the steps that the change completed before.",
+  ),
 };
 const noLimit = { 404: problem("No rule limits this descriptor.") };
 
@@ -370,7 +372,7 @@ export const adminDocument: JsonObject = {
         type: "object",
         description: "Problem details (RFC 9457).",
         properties: {
-          type: { ...text, description: "A URI. `about:blank`: the status says what kind of problem it is." },
+          type: { ...text, description: "A URI. `about:blank`: the status is the kind of problem." },
           title: { ...text, description: "The name of the status." },
           status: { type: "integer", description: "The status of the answer." },
           detail: { ...text, description: "A description of the fault." },

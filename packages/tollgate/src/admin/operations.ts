@@ -90,7 +90,7 @@ export class Operations {
       const counters = known.get(name);
       const counter = counters?.find((one) => one.key === key);
       if (counter !== undefined) rows.push({ counter, target: target! });
-      // Else it belongs to a window that has ended, or to open reservations, or it is no counter.
+      // Else it belongs to a window that has ended, or to open reservations, or it is not a counter.
       else if (level !== undefined && !counters?.some(({ state }) => hasPrefix(key, state.stem)))
         others.push({ key: printable(key), count: level });
     }

@@ -52,7 +52,7 @@ export interface AdminConnection {
   readonly timeout: number;
 }
 
-/** Given flags without dashes, and the words that are no flags. */
+/** Given flags without dashes, and the words that are not flags. */
 export interface AdminArguments {
   readonly values: Readonly<Record<string, string | boolean | undefined>>;
   readonly words: readonly string[];

@@ -38,7 +38,7 @@ test("rates are those of the current slot and the one before", async () => {
   assert.deepEqual(activity.rates(rule), { hits: 0, near: 0, refused: 0, shadowed: 0 });
 });
 
-test("hits before the first reading are no activity", async () => {
+test("hits before the first reading are not activity", async () => {
   const { series, activity, read } = setUp(["a"]);
   series[0]!.totalHits = 1000;
   await read(0);

@@ -43,7 +43,7 @@ test("a slow read delays no caller, and is not repeated", async () => {
   assert.equal(values.get("a"), 7);
 });
 
-test("at most 50 values are read, a failure is no value, and forgotten values stay forgotten", async () => {
+test("at most 50 values are read, a failure is not a value, and forgotten values stay forgotten", async () => {
   let reads = 0;
   const values = new OnDemand<number, number>(async (key) => {
     reads++;

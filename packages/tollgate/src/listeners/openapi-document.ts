@@ -212,7 +212,7 @@ export const openApiDocument: JsonObject = {
         ["reservationReleased"],
       ),
       Problem: object({
-        type: { ...text, description: "A URI. `about:blank`: the status says what kind of problem it is." },
+        type: { ...text, description: "A URI. `about:blank`: the status is the kind of problem." },
         title: { ...text, description: "The name of the status." },
         status: { type: "integer", description: "The status of the answer." },
         detail: { ...text, description: "A description of the fault." },

@@ -3,7 +3,7 @@ import type { Exchange } from "../controller/exchange.ts";
 import type { Call } from "../http/call.ts";
 import type { RouteClass, Routes, RouteVerb } from "../routing/routes.ts";
 
-/** Everything that a call needs besides the request. */
+/** The data that a call needs besides the request. */
 export interface Matched {
   readonly routes: Routes;
   readonly route: RouteClass;

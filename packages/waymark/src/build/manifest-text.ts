@@ -57,7 +57,7 @@ function isJavaScript(file: string): boolean {
   return /\.m?js$/.test(file);
 }
 
-/** A bundle may have no address of its modules, or a name that is no file. */
+/** A bundle may have no address of its modules, or a name that is not a file. */
 function addressText(out: string): string {
   const url = isJavaScript(out) ? "import.meta.url" : "(import.meta as { url?: string }).url";
   return `// After compilation or bundling, the sources are elsewhere, so their hashes are not compared.

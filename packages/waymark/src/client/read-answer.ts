@@ -51,7 +51,7 @@ function reviver({ revive, entry, table, call }: Reading): (value: unknown) => u
 export async function* readEvents(response: Response, reading: Reading): AsyncGenerator<unknown> {
   const type = response.headers.get("content-type") ?? "";
   if (response.body === null || !/^text\/event-stream\s*(;|$)/i.test(type))
-    throw new TypeError(`${reading.call}: the answer is no stream of events, but ${type || "empty"}`);
+    throw new TypeError(`${reading.call}: the answer is not a stream of events, but ${type || "empty"}`);
   const revive = reviver(reading);
   for await (const each of events(response.body)) yield { ...each, data: revive(each.data) };
 }

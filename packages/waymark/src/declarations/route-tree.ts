@@ -12,7 +12,7 @@ interface Building {
   readonly children: Map<string, Building>;
 }
 
-/** Joins the trees of all prefixes. Where two have a class of the same path, the earlier one serves it. */
+/** Joins the trees of all prefixes. If two have a class of the same path, the earlier one serves it. */
 export function routeTree({ roots }: Pick<Routes, "roots">): RouteNode {
   const top: Building = { route: undefined, children: new Map() };
   for (const root of roots) addModule(top, root);

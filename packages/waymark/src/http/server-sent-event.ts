@@ -71,7 +71,7 @@ export class ServerSentEvent<Data = unknown> {
 }
 Object.defineProperty(ServerSentEvent.prototype, SERVER_SENT_EVENT, { value: true });
 
-/** The lines of an event. Without any field, a comment: it keeps the connection open and is no event. */
+/** The lines of an event. Without any field, a comment: it keeps the connection open and is not an event. */
 export function eventText(
   { data, event, id, retry }: ServerSentEvent,
   stringify: (value: unknown) => string,

@@ -681,7 +681,7 @@ export class X {
   const { of, or, tags } = body.properties as Record<string, JsonObject>;
   assert.deepEqual(of, tagged(""));
   assert.deepEqual(or, { anyOf: [tagged(""), { type: "null" }] });
-  assert.ok(tags?.anyOf, "a number is no tag of OpenAPI");
+  assert.ok(tags?.anyOf, "a number is not a tag of OpenAPI");
   const answer = (post!.responses["200"] as OpenApiResponse).content!["application/json"]!;
   assert.deepEqual(answer.schema, tagged("Output"));
   assert.deepEqual(components.schemas.Circle?.additionalProperties, false);

@@ -258,7 +258,7 @@ test("refinements bound the number of items and refuse equal ones", () => {
   }
 });
 
-test("tags of other tools, and code in an example, are no refinements", () => {
+test("tags of other tools, and code in an example, are not refinements", () => {
   const comment = "/** @tip Use it. @since 1.0 @internal\n@example\n@Minimum() class A {} */";
   assert.deepEqual(bound(binderOf(`GET(${comment} it: number)`), input("1")), [1]);
 });

@@ -142,7 +142,7 @@ suite("inferred return types", async () => {
   });
 });
 
-test("a return type is unknown without a usable compiler, and is no error", async () => {
+test("a return type is unknown without a usable compiler, and is not an error", async () => {
   const { Plain } = await classesOf("old/plain.ts");
   const [signature] = readSignatures([{ controller: Plain!, verb: "GET" }], { infer: true });
   assert.deepEqual([signature!.returns, signature!.inferred], [undefined, undefined]);

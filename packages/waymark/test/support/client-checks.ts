@@ -112,7 +112,7 @@ export function clientChecks(url: string): Check[] {
     assert.equal((await marked(1)).header, "kept");
   });
 
-  test("without a table, an argument that is no path segment is an error that names the remedy", async () => {
+  test("without a table, an argument that is not a path segment is an error that names the remedy", async () => {
     const api = client<Api>("http://localhost", {
       fetch: () => assert.fail("nothing may be sent"),
     });
@@ -136,7 +136,7 @@ export function clientChecks(url: string): Check[] {
     await assert.rejects(api.stream_forms.page.GET(), /GET \/stream-forms\/page: .*waymark types/);
   });
 
-  test("an error that is no problem document keeps its text", async () => {
+  test("an error that is not a problem document keeps its text", async () => {
     const rows = [
       ["<h1>no</h1>", { title: "Bad Gateway", status: 502, detail: "<h1>no</h1>", type: "about:blank" }],
       ["", { title: "Bad Gateway", status: 502, type: "about:blank" }],

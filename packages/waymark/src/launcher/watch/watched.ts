@@ -14,7 +14,7 @@ import { loggingListener } from "./request-log.ts";
 /** Node never frees a module that it has imported. A new process does. */
 const MOST_RELOADS = 300;
 
-/** Tells the watcher what to watch. Called even if startup failed, then without an application. */
+/** Sends the watcher the files to watch. Called even if startup failed, then without an application. */
 export function tellFiles(options?: ApplicationOptions, origins: readonly string[] = []): void {
   const files = [...new Set([...ownedFiles(), ...origins])];
   tell({ files, folders: options === undefined ? [] : controllerFolders(options) });
@@ -23,7 +23,7 @@ export function tellFiles(options?: ApplicationOptions, origins: readonly string
   process.once("disconnect", () => process.exit(0));
 }
 
-/** Tells the watcher why the start failed. */
+/** Sends the watcher the reason of a failed start. */
 export function tellFault(fault: string): void {
   tellFiles();
   tell({ failed: fault });

@@ -16,7 +16,7 @@ export class LambdaIncoming extends GatewayIncoming {
   readonly #headers: readonly (readonly [string, string])[];
   #body: Uint8Array | undefined;
 
-  /** Throws a `TypeError` for an event that is no request. */
+  /** Throws a `TypeError` for an event that is not a request. */
   constructor(event: LambdaEvent) {
     super();
     checkEvent(event);

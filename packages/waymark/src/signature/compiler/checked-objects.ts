@@ -95,7 +95,7 @@ export class CheckedObjects {
     const patterns: IndexPattern[] = [];
     for (const { key, value } of indexes) {
       const view = this.#program.view(key);
-      if (view.kind === "other") continue; // symbols are no names of a request
+      if (view.kind === "other") continue; // symbols are not names of a request
       const own = splitUndefined(this.#parts.read(value, asked)).type;
       if (view.kind === "string") index = own;
       else if (view.kind === "number") patterns.push({ pattern: INTEGER_NAME, type: own });

@@ -80,7 +80,7 @@ function reference(
 }
 
 function lists(project: Projection | undefined): Projection | undefined {
-  // A value that is no list is projected like an item, because the type declares no other properties.
+  // A value that is not a list is projected like an item, because the type declares no other properties.
   return project && ((value) => (Array.isArray(value) ? mapped(value, () => project) : project(value)));
 }
 

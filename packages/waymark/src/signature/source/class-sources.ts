@@ -39,7 +39,7 @@ export class ClassSources {
     return chainOf(controller).map((own) => this.#source(own));
   }
 
-  /** @throws SignatureError for a verb that is no method */
+  /** @throws SignatureError for a verb that is not a method */
   check(own: object): void {
     const source = this.#source(own);
     if (source) checkVerbMembers(source);

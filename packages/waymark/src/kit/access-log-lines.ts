@@ -1,6 +1,6 @@
 /** One line of the log. */
 export interface AccessLogEntry {
-  /** When the answer ended: ISO 8601. */
+  /** The time at which the answer ended: ISO 8601. */
   readonly time: string;
   /** The request's id, with the option `id`. */
   readonly id?: string;
@@ -23,7 +23,7 @@ export interface AccessLogEntry {
   readonly [name: string]: unknown;
 }
 
-/** What an answer leaves behind for its line. */
+/** The data of an answer for its line. */
 export interface AccessRecord {
   /** Milliseconds since 1970. */
   readonly time: number;

@@ -91,7 +91,7 @@ for (const encoding of ENCODINGS) {
   });
 }
 
-test("what is not compressed", async () => {
+test("some answers are not compressed", async () => {
   const rows: [string, string | undefined, string | null][] = [
     ["/short", "gzip", "Accept-Encoding"],
     ["/text", undefined, "Accept-Encoding"],
@@ -167,7 +167,7 @@ test("a compressed stream that fails is cut off", async () => {
   pull = () => Promise.resolve();
 });
 
-test("negotiation never takes what a client refuses", () => {
+test("negotiation never chooses a coding that the client refuses", () => {
   const rows: [string | undefined, string | undefined][] = [
     [undefined, undefined],
     ["*", "br"],

@@ -71,7 +71,7 @@ test("an answer in memory has an ETag, and is a 304 for a client that has it", a
   }
 });
 
-test("no ETag for errors, streams, empty answers, other methods, and answers that nobody keeps", async () => {
+test("errors, streams, empty answers, other methods and no-store answers have no ETag", async () => {
   const application = applicationWith([etag()], { Default, Dated });
   for (const path of ["/error", "/stream", "/nothing", "/a/b", "/dated"]) {
     const response = await ask(application, path, { headers: { "if-none-match": '"x"' } });
@@ -95,7 +95,7 @@ test("a controller's own ETag and date count, the date only without an ETag", as
     assert.equal(await status(application, path, headers), expected, JSON.stringify(headers));
 });
 
-test("If-Match lets only those change a resource who have seen it", async () => {
+test("If-Match lets a client change a resource only if it has seen the current version", async () => {
   const books = new Map([[1, { title: "Emma" }]]);
   class Books extends Controller {
     async GET(id: number) {

@@ -50,7 +50,7 @@ function notModified(exchange: Exchange): void {
 }
 
 function dateOf(text: string | undefined): number | undefined {
-  // Other formats are obsolete, and `Date.parse` accepts much that is no date of HTTP.
+  // Other formats are obsolete, and `Date.parse` accepts many texts that are not HTTP dates.
   if (text === undefined || !/^\w{3}, \d{2} \w{3} \d{4} \d{2}:\d{2}:\d{2} GMT$/.test(text)) return undefined;
   const time = Date.parse(text);
   return Number.isNaN(time) ? undefined : time;

@@ -31,7 +31,7 @@ function post(fields: Record<string, string>): RequestInit {
   return { method: "POST", body: new URLSearchParams(fields) };
 }
 
-test("a cookie is written as easily as it is read", async () => {
+test("setCookie writes the name, the value and the attributes", async () => {
   const application = applicationWith([], { Plain });
   const rows: [string, Record<string, string>, string][] = [
     ["/plain", { name: "a", value: "1" }, "a=1; Path=/; HttpOnly; SameSite=Lax"],
@@ -60,7 +60,7 @@ test("a cookie is written as easily as it is read", async () => {
   );
 });
 
-test("a cookie cannot contain attributes or headers that nobody wrote, nor be too long", async () => {
+test("a cookie cannot contain injected attributes or headers, and has a bounded length", async () => {
   const application = applicationWith([], { Plain });
   for (const fields of [
     { name: "a; Path=/x", value: "1" },
@@ -154,8 +154,14 @@ for (const [kind, make] of [
   });
 
   test(`${kind}: a short secret is refused`, () => {
-    for (const secret of ["", "short", [], [SECRET, "short"], undefined as never])
-      assert.throws(() => make("cart", { secret }), /secret/);
+    const rows: readonly (readonly [secret: string | string[], message: RegExp])[] = [
+      ["", /^TypeError: `secret` must be a random text of at least 32 characters/],
+      ["short", /`openssl rand -base64 32` prints one$/],
+      [[], /^TypeError: the list `secret` is empty/],
+      [[SECRET, "short"], /^TypeError: `secret\[1\]` must be/],
+      [undefined as never, /^TypeError: `secret` must be/],
+    ];
+    for (const [secret, message] of rows) assert.throws(() => make("cart", { secret }), message);
   });
 }
 

@@ -73,7 +73,7 @@ test("bearer: only the right token passes", async () => {
   }
 });
 
-test("optional credentials: none is nobody, wrong ones are a 401", async () => {
+test("optional credentials: a request without them has no user, and wrong ones are a 401", async () => {
   const application = guarded(tokens);
   for (const [authorization, expected] of [
     [undefined, "nobody"],

@@ -3,7 +3,7 @@ import { Slot } from "../controller/exchange.ts";
 import { HttpError } from "../http/http-error.ts";
 
 /**
- * Says who sent a request. `await users(this)` is the user, or the answer is a 401. As a guard, `static guard = users`, it
+ * Finds the user of a request. `await users(this)` is the user, or the answer is a 401. A guard, `static guard = users`,
  * runs before the methods of a class, and its scheme is in the OpenAPI document.
  */
 export interface Authenticator<User> {
@@ -13,7 +13,7 @@ export interface Authenticator<User> {
   readonly optional: OptionalAuthenticator<User>;
   /** The user that an earlier call or the guard has found. */
   of(controller: Controller): User;
-  /** How OpenAPI describes these credentials. */
+  /** The OpenAPI description of these credentials. */
   readonly securityScheme: SecurityScheme;
 }
 
@@ -26,7 +26,7 @@ export interface OptionalAuthenticator<User> {
   readonly securityScheme: SecurityScheme;
 }
 
-/** What an application says about credentials: a user, or that they are not valid. */
+/** The application's answer to credentials: their user; undefined, null or false for invalid ones. */
 export type Verdict<User> = User | undefined | null | false;
 
 /** The user of a verdict. */
@@ -36,7 +36,7 @@ export function userOf<User>(verdict: Verdict<User>): Exclude<User, undefined | 
     : (verdict as Exclude<User, undefined | null | false> | undefined);
 }
 
-/** How a scheme finds out who sent a request. */
+/** A scheme that finds the user of a request. */
 interface Scheme<User> {
   /** The value of `www-authenticate`, without an error. */
   readonly challenge: string;
@@ -45,7 +45,7 @@ interface Scheme<User> {
   read(controller: Controller): Promise<User | Refusal | undefined>;
 }
 
-/** How a scheme reads the header `authorization`. */
+/** A scheme that reads the header `authorization`. */
 interface HeaderScheme<User> {
   /** The name in the header, in lower case. */
   readonly name: string;
@@ -66,7 +66,7 @@ export class Refusal {
   }
 }
 
-/** Longer credentials are no credentials. Bounds the work that a stranger can cause. */
+/** Longer credentials are invalid. Bounds the work that a stranger can cause. */
 const LONGEST = 8192;
 
 /** An authenticator by the header `authorization`. */

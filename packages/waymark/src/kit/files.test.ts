@@ -198,7 +198,7 @@ test("ranges: one part, or the whole file", async () => {
   assert.deepEqual([head.status, head.headers.get("content-length")], [200, "10"]);
 });
 
-test("a range is within the file, and contains what was asked for", () => {
+test("a range is within the file, and contains the requested bytes", () => {
   fc.assert(
     fc.property(
       fc.nat(200),
@@ -221,7 +221,7 @@ test("a range is within the file, and contains what was asked for", () => {
 
 test("a folder gets its slash, and options change what is served", async () => {
   const moved = await ask(applicationOf(), "/assets/sub?x=1", { redirect: "manual" });
-  assert.equal(moved.status, 400, "the query is no argument of the method");
+  assert.equal(moved.status, 400, "the query is not an argument of the method");
   const redirect = await ask(applicationOf(), "/assets/sub");
   assert.deepEqual([redirect.status, redirect.headers.get("location")], [308, "/assets/sub/"]);
   const rows: [StaticOptions, string, number, string?][] = [

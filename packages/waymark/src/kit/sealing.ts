@@ -99,12 +99,14 @@ function keysOf(
 
 function listOf(secrets: SecretTexts): readonly string[] {
   const list = Array.isArray(secrets) ? [...secrets] : [secrets];
-  if (list.length === 0) throw new TypeError("give at least one secret");
-  for (const secret of list)
-    if (typeof secret !== "string" || secret.length < 32)
+  if (list.length === 0) throw new TypeError("the list `secret` is empty: it must have at least one secret");
+  for (const [index, secret] of list.entries())
+    if (typeof secret !== "string" || secret.length < 32) {
+      const place = Array.isArray(secrets) ? `secret[${index}]` : "secret";
       throw new TypeError(
-        "a secret must be a random text of at least 32 characters, such as of: openssl rand -base64 32",
+        `\`${place}\` must be a random text of at least 32 characters: \`openssl rand -base64 32\` prints one`,
       );
+    }
   return list;
 }
 

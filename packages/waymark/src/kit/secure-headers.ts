@@ -11,7 +11,7 @@ export interface SecureHeadersOptions {
     | false;
 }
 
-/** An answer that is no page needs nothing from anywhere. */
+/** An answer that is not a page needs nothing from anywhere. */
 const FOR_DATA = "default-src 'none'; frame-ancestors 'none'";
 /** Breaks no page that works without frames, plug-ins and a foreign base address. */
 const FOR_PAGES = "base-uri 'none'; object-src 'none'; frame-ancestors 'none'";

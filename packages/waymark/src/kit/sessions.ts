@@ -6,7 +6,7 @@ import { expiringBox } from "./cookies.ts";
 import { type Authenticator, authenticator, userOf, type Verdict } from "./credentials.ts";
 import { encryption, type Secrets, toText } from "./sealing.ts";
 
-/** The session of one request. What changes in `data` is saved with the answer. */
+/** The session of one request. Changes of `data` are saved with the answer. */
 export interface Session<Data extends object> {
   /** Plain JSON. Empty for a new session. */
   data: Partial<Data>;
@@ -24,7 +24,7 @@ export interface SessionStore {
   get(id: string): Promise<string | undefined> | string | undefined;
   /** Keeps a text for a time in seconds. */
   set(id: string, text: string, maxAge: number): unknown;
-  /** Forgets an id. An unknown id is no error. */
+  /** Forgets an id. An unknown id is not an error. */
   delete(id: string): unknown;
 }
 
@@ -54,7 +54,7 @@ export interface Sessions<Data extends object> extends Part {
   ): Authenticator<Exclude<User, undefined | null | false>>;
 }
 
-/** What the cookie contains: the id for a store or the data, and the times in seconds. */
+/** The content of the cookie: the id for a store or the data, and the times in seconds. */
 interface Kept<Data> {
   readonly id?: string;
   readonly data?: Data;

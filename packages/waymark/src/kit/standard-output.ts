@@ -19,7 +19,7 @@ export interface LineOutput<Entry> {
   readonly dropped: number;
 }
 
-/** How entries become lines. */
+/** The functions that turn entries into lines. */
 export interface LineFormat<Entry> {
   /** The line of an entry, without its end. */
   readonly line: (entry: Entry) => string;
@@ -45,7 +45,7 @@ function prepare(): void {
 
 /**
  * Makes the lines of many entries together, while their code is in the processor's caches: saves 2 % of a request's CPU.
- * What may end with its answer writes each line at once.
+ * A runtime that may stop the process after an answer, such as Lambda, writes each line at once.
  */
 export function standardOutput<Entry>({ line, size, gap }: LineFormat<Entry>): LineOutput<Entry> {
   const isProcess = typeof globalThis.process?.once === "function" && !isWorker();

@@ -80,7 +80,7 @@ export function telemetry({ name = "@tollway/waymark", skip }: TelemetryOptions 
       const { route, status, error } = exchange;
       if (route !== undefined) span.updateName(`${methodOf(exchange)} ${route}`);
       span.setAttributes({ ...answer, "http.response.body.size": exchange.bytes });
-      // An error of the client is no error of the server (semantic conventions for HTTP spans).
+      // An error of the client is not an error of the server (semantic conventions for HTTP spans).
       if (status >= 500 || !exchange.complete) {
         span.setStatus({ code: SpanStatusCode.ERROR });
         if (error instanceof Error) span.recordException(error);

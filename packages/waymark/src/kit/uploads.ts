@@ -32,7 +32,7 @@ export interface FilePart {
   readonly kind: "file";
   /** The name of the field that carries the file. */
   readonly name: string;
-  /** As the client sent it. Never a path of your own. */
+  /** The name that the client sent. Never use it as a path. */
   readonly filename: string;
   /** The media type that the client states. */
   readonly type: string;

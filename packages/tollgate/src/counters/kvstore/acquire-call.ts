@@ -21,7 +21,7 @@ class Decision {
   hits = 0;
   /** The counter of its only limit. */
   counter: Counter | null = null;
-  /** Of several limits. */
+  /** The counters of several limits. */
   readonly counters: Counter[] = [];
   /** All other groups. */
   together: Together | null = null;

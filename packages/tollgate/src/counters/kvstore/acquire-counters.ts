@@ -15,7 +15,7 @@ export interface KnownQuota extends Quota {
 export interface Counter {
   stem: string;
   windowStart: number;
-  /** From 1. */
+  /** The number of the key, from 1. */
   number: number;
   quota: KnownQuota;
   /** The last step that uses it. */
@@ -24,7 +24,7 @@ export interface Counter {
   timesAt: number;
   /** Number of counters of that run. */
   runSize: number;
-  /** From the reply. */
+  /** The state in the reply. */
   readonly state: CounterState;
   unusable: boolean;
 }

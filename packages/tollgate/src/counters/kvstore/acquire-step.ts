@@ -18,7 +18,7 @@ export class AcquireStep {
   readonly slot: number;
   /** Approximate size of the keys, in bytes. */
   readonly bytes: number;
-  /** For the script for reservations; undefined for the one for limits. */
+  /** The step of the script for reservations; undefined for the script for limits. */
   readonly settled: Settled | undefined;
 
   constructor(

@@ -28,7 +28,7 @@ const TRY_AGAIN_MS = 20;
 export class ClusterTopology implements Topology {
   readonly #target: ClusterTarget;
   readonly #deps: Dependencies;
-  /** By their formatted endpoint. */
+  /** Nodes by their formatted endpoint. */
   readonly #nodes = new Map<string, StoreNode>();
   readonly #endpoints = new Map<StoreNode, Endpoint>();
   readonly #slots: (StoreNode | undefined)[] = new Array(SLOT_COUNT).fill(undefined);

@@ -18,7 +18,7 @@ describe("keys whose expiry is set", () => {
     }
   });
 
-  test("are almost all remembered for a million keys, and forgotten beyond", () => {
+  test("the table remembers almost all of a million keys, and forgets older ones beyond", () => {
     const expiries = new Expiries();
     for (let i = 0; i < 1_000_000; i++) expiries.add(hashOf(i));
     let known = 0;

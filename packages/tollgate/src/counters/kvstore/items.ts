@@ -2,7 +2,7 @@ import type { Count } from "../store.ts";
 import type { Ticket } from "../transport/ticket.ts";
 import { AcquireStep } from "./acquire-step.ts";
 
-/** How a count is sent. Modes can be combined. */
+/** The modes in which a count is sent. Modes can be combined. */
 export const SendMode = {
   PLAIN: 0,
   /** After ASKING: its slot is migrating. */

@@ -10,7 +10,7 @@ export interface KvstoreOptions {
   readonly poolSize?: number;
   /** Milliseconds for connecting, and for a batch from its first written byte to its last reply. Default 10,000. */
   readonly timeout?: number;
-  /** What to do with a call that has waited `onEmptyWait` for a connection. Default `CREATE`. */
+  /** The treatment of a call that has waited `onEmptyWait` for a connection. Default `CREATE`. */
   readonly onEmpty?: "CREATE" | "ERROR" | "WAIT";
   /** Milliseconds. Default 1,000. */
   readonly onEmptyWait?: number;

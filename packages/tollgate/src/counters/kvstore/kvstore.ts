@@ -81,7 +81,7 @@ export class KvstoreStore implements ReservationStore {
     this.#isCluster = options.target.type === "cluster";
   }
 
-  /** Why the store has no connection; empty if it has one. */
+  /** The reason why the store has no connection; empty if it has one. */
   get fault(): string {
     return this.gauges.cxActive > 0 ? "" : this.#lastError;
   }

@@ -1,4 +1,4 @@
-/** What a batch sends for a stem. */
+/** An op that a batch sends for a stem. */
 interface OfStem {
   readonly stem: string;
 }
@@ -47,7 +47,7 @@ export class OpsByStem {
   }
 }
 
-/** From the end, because stems begin alike. */
+/** Hashes the end of a stem, because stems begin alike. */
 function hashOf(stem: string): number {
   const { length } = stem;
   let hash = length;

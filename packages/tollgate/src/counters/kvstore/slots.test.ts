@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { slotOf, slotOfWindow } from "./slots.ts";
 
-/** From `CLUSTER KEYSLOT` of redis-server 7.0. */
+/** Slots from `CLUSTER KEYSLOT` of redis-server 7.0. */
 const cases: [string, number][] = [
   ["123456789", 12739],
   ["", 0],

@@ -67,7 +67,7 @@ function found(group: ReservedGroup, expired: number, held: number): void {
   group.limits[0]!.held = held;
 }
 
-test("looks at a counter once, after its last hold has ended, and counts what had ended", async (t) => {
+test("looks at a counter once, after its last hold has ended, and counts the ended holds", async (t) => {
   const { holds, statistics, looks, pass, expired } = setUp(t, (group) => found(group, 10, 0));
   holds.add(groupOf("a:"), statistics, 5000);
   holds.add(groupOf("a:"), statistics, 9000);

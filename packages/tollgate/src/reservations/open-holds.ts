@@ -26,9 +26,9 @@ const AGAIN = 60_000;
 interface Remembered {
   readonly group: ReservedGroup;
   readonly statistics: RuleStatistics;
-  /** Of the map's key and of the keys of all limits. */
+  /** The characters of the map's key and of the keys of all limits. */
   readonly characters: number;
-  /** When the last hold ends, in milliseconds since the epoch. */
+  /** The end of the last hold, in milliseconds since the epoch. */
   end: number;
 }
 

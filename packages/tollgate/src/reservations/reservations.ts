@@ -41,7 +41,7 @@ export interface ReservationOptions extends DecisionOptions {
   readonly maxHolds: number;
 }
 
-/** When a call was made, and how long its caller waits, in milliseconds since the epoch. A deadline of 0 never passes. */
+/** The time of a call and the deadline of its caller, in milliseconds since the epoch. A deadline of 0 never passes. */
 export interface CallTime {
   readonly now: number;
   readonly deadline: number;

@@ -238,7 +238,7 @@ export class Decider {
     return response;
   }
 
-  /** For the observer, after the next call has overwritten the message. */
+  /** Copies the message for the observer: the next call overwrites it. */
   #keepMessage(places: RequestPlaces | undefined, scratch: Scratch): void {
     scratch.messageLength = 0;
     const { observer } = this.#options;

@@ -16,7 +16,7 @@ export interface DecisionObserverOptions {
   readonly topKeys: ThreadTopKeys | undefined;
   readonly recorder: DecisionRecorder;
   readonly mask: KeyMask;
-  /** Of the hashes of top keys: the same in all threads. */
+  /** The seed of the hashes of top keys: the same in all threads. */
   readonly seed: number;
 }
 
@@ -24,7 +24,7 @@ export interface DecisionObserverOptions {
 export class DecisionObserver implements RuleObserver {
   readonly #options: DecisionObserverOptions;
   readonly #rules = new WeakMap<Rule, ObservedRule>();
-  /** By domain: all descriptors with limits of their own. Bounded by the number of configured domains. */
+  /** Rules for all descriptors with limits of their own, by domain. Bounded by the number of configured domains. */
   readonly #overrides = new Map<string, ObservedRule>();
   readonly #hits: Pace;
   readonly #refusals: Pace;

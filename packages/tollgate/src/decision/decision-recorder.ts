@@ -15,7 +15,7 @@ export interface Counters {
   countAfter(index: number): number | undefined;
 }
 
-/** What a decision has ended with. */
+/** The results of a decision that has ended. */
 export interface Ended {
   readonly parts: readonly PreparedPart[];
   /** One for each part. */

@@ -31,7 +31,7 @@ export interface DescriptorExplanation extends Explanation {
   readonly hits: number;
   /** Another matching rule replaces this one: its limit is neither counted nor reported. */
   readonly replaced: boolean;
-  /** Of a rule with one limit, like `window` and `count`. */
+  /** The key of a rule with one limit, like `window` and `count`. */
   readonly cacheKey?: string;
   readonly window?: ExplainedWindow;
   /** The current count; absent if nothing is counted. */
@@ -176,7 +176,7 @@ function explanationOf(
   });
 }
 
-/** What operators changed about the limits of a descriptor. */
+/** The changes of a descriptor's limits by operators, as texts. */
 function notesOf(
   ruleSet: RuleSet,
   domain: string,

@@ -31,7 +31,7 @@ export interface LimitExplanation {
   readonly algorithm: AlgorithmName;
   readonly count: "all" | "accepted";
   readonly limit: number;
-  /** Of a token bucket. */
+  /** The size of a token bucket. */
   readonly burst?: number;
   /** Tokens left above the bucket that an operator granted. */
   readonly granted?: number;
@@ -40,7 +40,7 @@ export interface LimitExplanation {
   /** T, in seconds. Of a calendar window: the length of the current one. */
   readonly seconds: number;
   readonly cacheKey: string;
-  /** Of a fixed window. */
+  /** The window of a fixed window's limit. */
   readonly window?: ExplainedWindow;
   /** Hits in use now, rounded up. Absent if the counter was not read. */
   readonly used?: number;
@@ -151,7 +151,7 @@ function partOf(match: Match | undefined, stem: string): PreparedPart {
   return { ...newPart(), rule, statistics: rule && nothing(), stem, currentLimit };
 }
 
-/** What the groups of a request of looks would answer to hits. */
+/** The answers that the groups of a request would give to hits. The request itself only looks. */
 function simulate(
   scratch: LimitsScratch,
   hits: readonly number[],

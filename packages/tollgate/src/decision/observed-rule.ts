@@ -1,13 +1,13 @@
 import type { RuleKeys } from "../observe/top-keys/thread-top-keys.ts";
 import type { Match } from "../rules/rule.ts";
 
-/** What an observer of decisions knows of a rule. Made once for each rule of a rule set. */
+/** The data about a rule that an observer of decisions gets. Made once for each rule of a rule set. */
 export interface ObservedRule {
   /** The domain and the levels, joined by dots: `basic.key1_value1`. */
   readonly rule: string;
   /** `basic.yaml:12`; empty for limits that come with requests. */
   readonly file: string;
-  /** Where its keys are counted; undefined if top keys are off. */
+  /** The counts of its keys; undefined if top keys are off. */
   readonly keys: RuleKeys | undefined;
   readonly sharedValues: Match["sharedValues"];
 }

@@ -30,7 +30,7 @@ export function parseKey(prefix: string, key: string): ParsedKey | undefined {
   return { domain: decoded(domain!), entries };
 }
 
-/** How the keys of a domain begin whose descriptors begin with a text, `tenant=acme,path=/a`. */
+/** The common beginning of the keys in a domain whose descriptors begin with a text, `tenant=acme,path=/a`. */
 export function keyPrefixOf(prefix: string, domain: string | undefined, descriptor: string): string {
   if (domain === undefined) return prefix;
   const entries = descriptor === "" ? [] : descriptor.split(/(?<!\\),/);

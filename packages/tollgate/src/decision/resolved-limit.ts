@@ -12,6 +12,6 @@ export interface ResolvedLimit {
   /** Hits above this number are near the limit. */
   readonly near: number;
   readonly currentLimit: CurrentLimit;
-  /** Of a limit in a list: `over_limit` counts the hits that it refused. */
+  /** The statistics of a limit in a list: `over_limit` counts the hits that it refused. */
   readonly statistics: RuleStatistics | undefined;
 }

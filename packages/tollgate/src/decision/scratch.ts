@@ -54,7 +54,7 @@ interface Slot extends Mutable<Count> {
  */
 export class Scratch<More = unknown> {
   more: More | undefined;
-  /** What a decision needs when its store answers later. */
+  /** The data that a decision needs when its store answers later. */
   readonly pending: Pending = { request: undefined, parts: noParts, hasLimits: false, now: 0 };
   /** Goes on with the decision then. Made once: a closure for each decision takes 200 bytes more. */
   resume: (() => RateLimitResponse) | undefined;
@@ -67,9 +67,9 @@ export class Scratch<More = unknown> {
   /** A copy of the message, for observers of a decision that the store answers later. */
   message: Buffer = noMessage;
   messageLength = 0;
-  /** When the decision began, for observers: monotonic milliseconds. */
+  /** The start of the decision, for observers: monotonic milliseconds. */
   began = 0;
-  /** How many decisions this one represents in the top keys. */
+  /** Number of decisions that this one represents in the top keys. */
   weight = 0;
   readonly #slots: readonly Slot[];
   /** One for each part that the store counts, in order. */

@@ -24,7 +24,7 @@ describe("the hash of a stem", () => {
     );
   });
 
-  it("differs between a million similar stems, except for the few that chance brings together", () => {
+  it("differs between a million similar stems, except for a few by chance", () => {
     const hashes = new Set<number>();
     for (let index = 0; index < 1_000_000; index++)
       hashes.add(hashOfText(`bench|user=10.${index}|minute:`, 0));

@@ -29,6 +29,9 @@ const forbidden: readonly (readonly [text: string, found: string])[] = [
   ["`*` stands for any text", "stands"],
   ["while the store is sick", "sick"],
   ["nobody in particular", "nobody in particular"],
+  ["/** What the server needs of an application. */", "What"],
+  [" * Why a class is not routed. Undefined", "Why"],
+  ["  // Where the fault is.", "Where"],
 ];
 for (const [text, found] of forbidden)
   test(`"${text}" contains a forbidden word`, () => {
@@ -47,8 +50,15 @@ const allowed = [
   "The same way as before. By the Way of names",
   "given the answer",
   "forever",
+  "/** What if the clock steps back? */",
+  "/** The fault. What it means is unknown. */",
+  "/** Whatever follows. */",
 ];
 for (const text of allowed) test(`"${text}" is allowed`, () => assert.deepEqual(matchesIn("a.ts", text), []));
+
+test("pages may begin a line with a question word", () => {
+  assert.deepEqual(matchesIn("a.md", "* What the server needs"), []);
+});
 
 test("a forbidden word in a path is reported as line 0", () => {
   assert.deepEqual(

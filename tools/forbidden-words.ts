@@ -9,7 +9,7 @@ interface ForbiddenWord {
 
 export interface Match {
   readonly file: string;
-  /** From 1; 0 for a match in the file's path. */
+  /** The number of the line, from 1; 0 for a match in the file's path. */
   readonly line: number;
   readonly text: string;
   readonly instead: string;
@@ -54,10 +54,20 @@ const phrases: readonly ForbiddenWord[] = [
   { pattern: /\bnobody in particular\b/gi, instead: "none" },
 ];
 
-const forbidden = [...names, ...phrases];
+/** Openings of comments in code. A question may begin with these words, a description may not. */
+const openings: readonly ForbiddenWord[] = [
+  {
+    pattern: /(?<=(?:\/\*\*|^\s*\*|\/\/) )(?:What|Why|Who|Where|How)\b(?!.*\?)/g,
+    instead: "a noun phrase or a sentence with a subject",
+  },
+];
+
+const everywhere = [...names, ...phrases];
+const inCode = [...everywhere, ...openings];
 
 /** Finds forbidden words in a file's path and text. */
 export function matchesIn(file: string, text: string): Match[] {
+  const forbidden = /\.(?:tsx?|mjs|proto)$/.test(file) ? inCode : everywhere;
   return [file, ...text.split("\n")].flatMap((content, line) =>
     forbidden.flatMap(({ pattern, instead, except }) => {
       const checked = except === undefined ? content : content.replace(except, "");

@@ -9,10 +9,10 @@ import { FailurePolicy } from "../../packages/tollgate/src/counters/failure-poli
 import { KvstoreStore } from "../../packages/tollgate/src/counters/kvstore/kvstore.ts";
 import { serveDecisions } from "../../packages/tollgate/src/listeners/grpc-methods.ts";
 import { noTracing } from "../../packages/tollgate/src/observe/tracing/tracing.ts";
-import { EnvoyHeaders, type Trace, traceparents } from "../gateway/envoy-headers.ts";
-import { chooser, Messages, seededRandom, type Workload } from "../gateway/workload.ts";
 import { kvstoreOptions } from "../../packages/tollgate/src/service/store-options.ts";
 import { loadSettings } from "../../packages/tollgate/src/settings/load-settings.ts";
+import { EnvoyHeaders, type Trace, traceparents } from "../gateway/envoy-headers.ts";
+import { chooser, Messages, seededRandom, type Workload } from "../gateway/workload.ts";
 import { decisions, topKeysObserver } from "../support/decision.ts";
 import { METHOD } from "../support/tollgate.ts";
 

@@ -136,6 +136,14 @@ export interface AcquireRequest {
   readonly deadline: number;
 }
 
+/** Waits for a store that answers later. The store calls one of the methods, once, and not before it has returned. */
+export interface Waiter {
+  /** The results are filled in. */
+  answered(): void;
+  /** @param error a {@link StoreError}. The store may still read the counts. */
+  failed(error: unknown): void;
+}
+
 export interface CounterStore {
   /** The store's name in logs and statistics: `embedded`, `kvstore`, `objcache`. */
   readonly kind: string;
@@ -148,6 +156,12 @@ export interface CounterStore {
    */
   count(request: CountRequest): void | Promise<void>;
   /**
+   * The same without a promise, for the path of a decision.
+   * @returns whether the results are filled in. If not, the waiter gets the end.
+   * @throws {StoreError} directly; the waiter then gets nothing
+   */
+  countFor?(request: CountRequest, waiter: Waiter): boolean;
+  /**
    * Decides groups of limits of any algorithm that the store supports, as `acquireTogether` in `acquire.ts` does. Fills
    * in the results of every group and every limit. Absent if the store supports no algorithm but plain fixed windows.
    * @throws {StoreError} like `count`
@@ -155,6 +169,27 @@ export interface CounterStore {
   acquire?(request: AcquireRequest): void | Promise<void>;
   /** Flushes pending hits and releases connections, files and timers. */
   close(): Promise<void>;
+}
+
+/** Counts in any store as {@link CounterStore.countFor} does. */
+export function countFor(store: CounterStore, request: CountRequest, waiter: Waiter): boolean {
+  return store.countFor?.(request, waiter) ?? whenAnswered(store.count(request), waiter);
+}
+
+/** Passes the end of a promise to a waiter. @returns whether there is none */
+export function whenAnswered(answer: void | Promise<void>, waiter: Waiter): boolean {
+  if (answer === undefined) return true;
+  answer.then(
+    () => waiter.answered(),
+    (error: unknown) => waiter.failed(error),
+  );
+  return false;
+}
+
+/** The promise for a start that takes a waiter; undefined if it is done at once. */
+export function promised(start: (waiter: Waiter) => boolean): void | Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  if (!start({ answered: resolve, failed: reject })) return promise;
 }
 
 export type StoreErrorCode =

@@ -68,6 +68,7 @@ const modeTexts: Record<FailureMode, string> = {
 
 export class FailurePolicy implements ReservationStore {
   readonly kind: string;
+  readonly readsPlaces: boolean;
   readonly #store: CounterStore;
   readonly #mode: FailureMode;
   readonly #local: CounterStore | undefined;
@@ -92,6 +93,7 @@ export class FailurePolicy implements ReservationStore {
     this.#local = options.local;
     if (this.#mode === "local" && this.#local === undefined)
       throw new TypeError("the failure mode `local` needs a store: pass one as the option `local`");
+    this.readsPlaces = store.readsPlaces === true && (this.#local?.readsPlaces ?? true);
     this.#maxInFlight = options.maxInFlight ?? 50_000;
     this.#patience = options.patience ?? 10;
     this.#breaker = new CircuitBreaker(options.breaker);

@@ -46,9 +46,11 @@ export type HoldBack = (typeof HoldBack)[keyof typeof HoldBack];
 /** Counters of every store saturate at 2^53 - 1. */
 export const MAX_COUNT = Number.MAX_SAFE_INTEGER;
 
-/** A stem as ASCII, `bytes[start, end)`. Valid during the call of the store. */
+/** A stem as ASCII, `bytes[start, end)`. Valid until the store has answered; after a failure, for as long as it is held. */
 export interface StemPlace {
   readonly bytes: Uint8Array;
+  /** The same memory. */
+  readonly view: DataView;
   readonly start: number;
   readonly end: number;
 }
@@ -92,7 +94,7 @@ export interface AcquireLimit extends Quota, LimitReport {
    * window, else `stem`. All stems of a list begin with the same hash tag: `{<prefix><domain>|<key>=<value>|...}`.
    */
   readonly stem: string;
-  /** The stem as bytes, instead of the text. Only for a store that {@link CounterStore.readsPlaces}. */
+  /** The stem as bytes, instead of the text. Only for a store that {@link CounterStore.readsPlacesOfLimits}. */
   readonly place?: StemPlace | undefined;
   readonly algorithm: Algorithm;
   /** Whether open holds take hits of this limit: `reservations: true` of a rule. Default false. */
@@ -147,8 +149,10 @@ export interface Waiter {
 export interface CounterStore {
   /** The store's name in logs and statistics: `embedded`, `kvstore`, `objcache`. */
   readonly kind: string;
-  /** Whether the store reads {@link Count.place}, so that no text has to be made for it. It then counts synchronously. */
+  /** Whether the store reads {@link Count.place}, so that no text has to be made for it. */
   readonly readsPlaces?: boolean;
+  /** Whether it also reads {@link AcquireLimit.place}. */
+  readonly readsPlacesOfLimits?: boolean;
   /**
    * Fills `outcome` and `after` of every count. Returns undefined if it is done (this path creates no promise),
    * a promise otherwise.

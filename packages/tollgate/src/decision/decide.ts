@@ -162,8 +162,8 @@ export class Decider {
   ): RateLimitResponse | PendingDecision {
     scratch.more ??= new LimitsScratch(scratch.parts.length);
     const limits = scratch.more;
-    const readsPlaces = this.#store.readsPlaces === true;
-    limits.arrange(parts, this.#options, Math.floor(now / 1000), scratch.keys, readsPlaces);
+    const readsPlaces = this.#store.readsPlacesOfLimits === true;
+    limits.arrange(parts, this.#options, Math.floor(now / 1000), scratch, readsPlaces);
     const pending = this.#pendingOf(scratch);
     if (!whenAnswered(askStore(limits, this.#store, now, deadline), pending)) {
       this.#keepMessage(places, scratch);

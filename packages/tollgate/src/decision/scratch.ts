@@ -163,6 +163,7 @@ export class Scratch<More = unknown> {
     if (isInPlace && readsPlaces) {
       const { memory } = slot;
       memory.bytes = this.keys;
+      memory.view = this.view;
       memory.start = stemStart;
       memory.end = stemEnd;
       slot.place = memory;
@@ -195,6 +196,12 @@ export function newPart(): Mutable<PreparedPart> {
 
 const noStems: readonly string[] = [];
 const noBytes = new Uint8Array(0);
+const noView = new DataView(noBytes.buffer);
+
+export function newPlace(): Mutable<StemPlace> {
+  return { bytes: noBytes, view: noView, start: 0, end: 0 };
+}
+
 const noMessage = Buffer.alloc(0);
 
 function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
@@ -212,7 +219,7 @@ function newSlot(): Slot {
     refuses: Refuses.NEVER,
     outcome: Outcome.COUNTED,
     after: 0,
-    memory: { bytes: noBytes, start: 0, end: 0 },
+    memory: newPlace(),
   };
 }
 

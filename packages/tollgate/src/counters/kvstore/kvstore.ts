@@ -42,6 +42,7 @@ import type { Topology } from "./topology.ts";
  */
 export class KvstoreStore implements ReservationStore {
   readonly kind = "kvstore";
+  readonly readsPlaces: boolean;
   /** Figures for `ratelimit.kvstore_pool.*`. */
   readonly gauges: PoolGauges = { cxActive: 0, cxTotal: 0, cxLocalClose: 0 };
   readonly #options: ResolvedOptions;
@@ -82,6 +83,8 @@ export class KvstoreStore implements ReservationStore {
     };
     this.#topology = topologyOf(options.target, deps);
     this.#isCluster = options.target.type === "cluster";
+    // A cluster needs the texts for the slots.
+    this.readsPlaces = !this.#isCluster;
   }
 
   /** Why the store has no connection; empty if it has one. */

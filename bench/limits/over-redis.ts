@@ -1,5 +1,7 @@
 /** CPU of a decision under each algorithm over Redis, of Tollgate and of the server. */
+
 import { Decider } from "../../packages/tollgate/src/decision/decide.ts";
+import { PendingDecision } from "../../packages/tollgate/src/decision/pending-decision.ts";
 import { createStatistics } from "../../packages/tollgate/src/observe/registry.ts";
 import { RequestPlaces } from "../../packages/tollgate/src/protocol/scan-request.ts";
 import { loadRules } from "../../packages/tollgate/src/rules/load-rules.ts";
@@ -60,7 +62,8 @@ export async function overRedis(
       const decide = (call: number) => {
         const bytes = messages[call % keys]!;
         places.scan(bytes, 0, bytes.length);
-        return decider.decideInPlace(places, ruleSet, Date.now(), 0);
+        const answer = decider.decideInPlace(places, ruleSet, Date.now(), 0);
+        return answer instanceof PendingDecision ? answer.promise() : answer;
       };
       const before = await serverCpu();
       const start = process.cpuUsage();

@@ -1,9 +1,16 @@
-/** The whole path of a call in one process, from the bytes of a read to the bytes of a write, without the kernel. */
+/**
+ * The whole path of a call in one process, from the bytes of a read to the bytes of a write, without the kernel. Over Redis,
+ * only its connections are real sockets.
+ */
 import { EventEmitter } from "node:events";
 import type { Socket } from "node:net";
 import { GrpcServer } from "@tollway/grpc-wire";
+import { FailurePolicy } from "../../packages/tollgate/src/counters/failure-policy.ts";
+import { KvstoreStore } from "../../packages/tollgate/src/counters/kvstore/kvstore.ts";
 import { serveDecisions } from "../../packages/tollgate/src/listeners/grpc-methods.ts";
 import { noTracing } from "../../packages/tollgate/src/observe/tracing/tracing.ts";
+import { kvstoreOptions } from "../../packages/tollgate/src/service/store-options.ts";
+import { loadSettings } from "../../packages/tollgate/src/settings/load-settings.ts";
 import { EnvoyHeaders, type Trace, traceparents } from "../gateway/envoy-headers.ts";
 import { chooser, Messages, seededRandom, type Workload } from "../gateway/workload.ts";
 import { decisions, topKeysObserver } from "../support/decision.ts";
@@ -17,8 +24,11 @@ const settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
 /** The largest window: the client reads everything. */
 const window = [0, 0, 4, 8, 0, 0, 0, 0, 0, 0x3f, 0xff, 0, 0];
 
-/** `observed`: also counts top keys. */
-export type Variant = "empty" | "tollgate" | "observed";
+/** Calls in flight over Redis. */
+const MOST_IN_FLIGHT = 400;
+
+/** `observed`: also counts top keys. `redis`: over the server in `BENCH_REDIS`. */
+export type Variant = "empty" | "tollgate" | "observed" | "redis";
 
 /** A socket without a kernel: it passes bytes to the server, and drops what the server writes. */
 class MemorySocket extends EventEmitter {
@@ -46,6 +56,7 @@ export class Path {
   readonly #traces: readonly Trace[];
   readonly #socket = new MemorySocket();
   #stream = 1;
+  #inFlight = 0;
 
   constructor(variant: Variant, { choice, addresses, tenants, isTraced }: Workload) {
     const random = seededRandom(11);
@@ -53,7 +64,10 @@ export class Path {
     this.#tenant = chooser(choice === "turn" ? "turn" : "zipf", tenants, random);
     this.#headers = new EnvoyHeaders(METHOD, isTraced);
     this.#traces = isTraced ? traceparents(4096, random) : [];
-    serverOf(variant).serve(this.#socket as unknown as Socket);
+    const server = serverOf(variant, (calls) => {
+      this.#inFlight -= calls;
+    });
+    server.serve(this.#socket as unknown as Socket);
     const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
     this.#socket.emit("data", Buffer.concat([preface, Buffer.from([...settings, ...window])]));
   }
@@ -71,6 +85,17 @@ export class Path {
   /** Lets the server read the bytes and answer the calls. */
   answer(reads: readonly Buffer[]): void {
     for (const chunk of reads) this.#socket.emit("data", chunk);
+  }
+
+  /** The same over a store that answers later: one read in each turn of the event loop. */
+  async answerLater(reads: readonly Buffer[]): Promise<void> {
+    for (const chunk of reads) {
+      while (this.#inFlight + CALLS > MOST_IN_FLIGHT) await nextTurn();
+      this.#inFlight += CALLS;
+      this.#socket.emit("data", chunk);
+      await nextTurn();
+    }
+    while (this.#inFlight > 0) await nextTurn();
   }
 
   #read(): Buffer {
@@ -95,17 +120,35 @@ export class Path {
   }
 }
 
-function serverOf(variant: Variant): GrpcServer {
+const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+function serverOf(variant: Variant, ended: (calls: number) => void): GrpcServer {
   if (variant === "empty")
     return new GrpcServer().unaryInPlace(METHOD, (call) => {
       call.reserve(0);
       call.commit(0);
     });
-  const { handler, statistics } = decisions(variant === "observed" ? { observer: topKeysObserver() } : {});
+  const options = variant === "observed" ? { observer: topKeysObserver() } : {};
+  const { handler, statistics } = decisions(options, variant === "redis" ? overRedis() : undefined);
   const timer = statistics.timer("bench");
   const server = new GrpcServer({
-    observer: { callFinished: (_path, _status, milliseconds, calls) => timer.record(milliseconds, calls) },
+    observer: {
+      callFinished: (_path, status, milliseconds, calls) => {
+        if (status !== 0) throw new Error(`a call ended with status ${status}`);
+        timer.record(milliseconds, calls);
+        ended(calls);
+      },
+    },
+    onHandlerError: (error) => {
+      throw error;
+    },
   });
   serveDecisions(server, handler, noTracing);
   return server;
+}
+
+/** As the service opens it. */
+function overRedis(): FailurePolicy {
+  const { settings } = loadSettings({ KVSTORE_URL: process.env.BENCH_REDIS });
+  return new FailurePolicy(new KvstoreStore(kvstoreOptions(settings.kvstore!.main, settings.store)));
 }

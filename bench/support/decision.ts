@@ -1,4 +1,5 @@
 import { EmbeddedStore } from "../../packages/tollgate/src/counters/embedded/embedded-store.ts";
+import type { CounterStore } from "../../packages/tollgate/src/counters/store.ts";
 import { Decider, type DecisionOptions } from "../../packages/tollgate/src/decision/decide.ts";
 import { DecisionObserver } from "../../packages/tollgate/src/decision/decision-observer.ts";
 import { DecisionRecorder } from "../../packages/tollgate/src/decision/decision-recorder.ts";
@@ -89,11 +90,13 @@ export function overridesOf(descriptors: readonly string[]): ActiveOverrides {
   );
 }
 
-/** Creates the parts of a decision between the transport and the store, with embedded counters. */
-export function decisions(options: Partial<DecisionOptions> = {}) {
+/** Creates the parts of a decision between the transport and the store. */
+export function decisions(
+  options: Partial<DecisionOptions> = {},
+  store: CounterStore = EmbeddedStore.create(),
+) {
   const { ruleSet, diagnostics } = loadRules([{ name: "bench.yaml", text: rules }], { mergeDomains: false });
   if (ruleSet === undefined) throw new Error(diagnostics.map(({ message }) => message).join("\n"));
-  const store = EmbeddedStore.create();
   const statistics = createStatistics();
   const decider = new Decider({ ...decisionOptions, ...options }, statistics, store);
   const handler = new RateLimitHandler({

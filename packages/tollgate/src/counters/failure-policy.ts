@@ -22,7 +22,17 @@
 import { acquireFrom } from "./acquire.ts";
 import { Admission, CircuitBreaker, type CircuitBreakerOptions } from "./circuit-breaker.ts";
 import { type ReservationRequest, type ReservationStore, Step, settleFrom, Verdict } from "./reservations.ts";
-import { type AcquireRequest, type CounterStore, type CountRequest, Outcome, StoreError } from "./store.ts";
+import {
+  type AcquireRequest,
+  type CounterStore,
+  type CountRequest,
+  countFor,
+  Outcome,
+  promised,
+  StoreError,
+  type Waiter,
+  whenAnswered,
+} from "./store.ts";
 
 /** `error` fails the call, `allow` and `deny` answer it, `local` counts it in another store until the store recovers. */
 export type FailureMode = "error" | "allow" | "deny" | "local";
@@ -58,6 +68,7 @@ const modeTexts: Record<FailureMode, string> = {
 
 export class FailurePolicy implements ReservationStore {
   readonly kind: string;
+  readonly readsPlaces: boolean;
   readonly #store: CounterStore;
   readonly #mode: FailureMode;
   readonly #local: CounterStore | undefined;
@@ -68,6 +79,8 @@ export class FailurePolicy implements ReservationStore {
   readonly #onFailure: (error: StoreError, answered: boolean) => void;
   readonly #onTransition: (degraded: boolean, message: string) => void;
   #inFlight = 0;
+  /** Reused by the next calls. */
+  readonly #waits: Wait[] = [];
   /** Made once: creating an error takes microseconds, and each call needs one while the breaker is open. */
   #openError: StoreError;
   readonly #fullError: StoreError;
@@ -80,6 +93,7 @@ export class FailurePolicy implements ReservationStore {
     this.#local = options.local;
     if (this.#mode === "local" && this.#local === undefined)
       throw new TypeError("the failure mode `local` needs a store: pass one as the option `local`");
+    this.readsPlaces = store.readsPlaces === true && (this.#local?.readsPlaces ?? true);
     this.#maxInFlight = options.maxInFlight ?? 50_000;
     this.#patience = options.patience ?? 10;
     this.#breaker = new CircuitBreaker(options.breaker);
@@ -107,11 +121,15 @@ export class FailurePolicy implements ReservationStore {
   }
 
   count(request: CountRequest): void | Promise<void> {
-    return this.#ask(request, counting);
+    return promised((waiter) => this.#ask(request, counting, waiter));
+  }
+
+  countFor(request: CountRequest, waiter: Waiter): boolean {
+    return this.#ask(request, counting, waiter);
   }
 
   acquire(request: AcquireRequest): void | Promise<void> {
-    return this.#ask(request, acquiring);
+    return promised((waiter) => this.#ask(request, acquiring, waiter));
   }
 
   /**
@@ -120,40 +138,67 @@ export class FailurePolicy implements ReservationStore {
    */
   settle(request: ReservationRequest): void | Promise<void> {
     if (!("settle" in this.#store)) return settleFrom(this.#store, request);
-    return this.#ask(request, settling);
+    return promised((waiter) => this.#ask(request, settling, waiter));
   }
 
-  #ask<Request extends AnyRequest>(request: Request, call: Call<Request>): void | Promise<void> {
+  /** See `countFor` of a store. */
+  #ask<Request extends AnyRequest>(request: Request, call: Call<Request>, waiter: Waiter): boolean {
     if (request.deadline !== 0 && request.deadline <= request.now)
       return this.#pass(new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the count"));
     const admission = this.#breaker.admit();
-    if (admission === Admission.REFUSED) return this.#answer(request, call, this.#openError);
+    if (admission === Admission.REFUSED) return this.#answer(request, call, this.#openError, waiter);
     if (this.#inFlight >= this.#maxInFlight) {
       this.#breaker.inconclusive(admission);
-      return this.#answer(request, call, this.#fullError);
+      return this.#answer(request, call, this.#fullError, waiter);
     }
-    const begun = this.#clock();
-    let pending: void | Promise<void>;
+    const wait = this.#waits.pop() ?? new Wait(this);
+    wait.begun = this.#clock();
+    wait.request = request;
+    wait.call = call as Call<AnyRequest>;
+    wait.admission = admission;
+    wait.waiter = waiter;
     try {
-      pending = call.ask(this.#store, request);
+      if (!call.ask(this.#store, request, wait)) {
+        this.#inFlight += 1;
+        return false;
+      }
     } catch (error) {
-      return this.#failed(request, call, admission, error);
+      this.#release(wait);
+      return this.#failed(request, call, admission, error, waiter);
     }
-    if (pending === undefined) {
-      this.#succeeded(admission, begun);
+    this.#release(wait);
+    this.#succeeded(admission, wait.begun);
+    return true;
+  }
+
+  /** The store has answered later. */
+  answered(wait: Wait): void {
+    const { waiter, admission, begun } = wait;
+    this.#inFlight -= 1;
+    this.#release(wait);
+    this.#succeeded(admission, begun);
+    waiter.answered();
+  }
+
+  /** The store has failed later. */
+  failed(wait: Wait, cause: unknown): void {
+    const { waiter, request, call, admission } = wait;
+    this.#inFlight -= 1;
+    this.#release(wait);
+    let isAnswered: boolean;
+    try {
+      isAnswered = this.#failed(request, call, admission, cause, waiter);
+    } catch (error) {
+      waiter.failed(error);
       return;
     }
-    this.#inFlight += 1;
-    return pending.then(
-      () => {
-        this.#inFlight -= 1;
-        this.#succeeded(admission, begun);
-      },
-      (error: unknown) => {
-        this.#inFlight -= 1;
-        return this.#failed(request, call, admission, error);
-      },
-    );
+    if (isAnswered) waiter.answered();
+  }
+
+  #release(wait: Wait): void {
+    wait.request = noRequest;
+    wait.waiter = noWaiter;
+    if (this.#waits.length < MAX_WAITS) this.#waits.push(wait);
   }
 
   async close(): Promise<void> {
@@ -171,7 +216,8 @@ export class FailurePolicy implements ReservationStore {
     call: Call<Request>,
     admission: Admission,
     cause: unknown,
-  ): void | Promise<void> {
+    waiter: Waiter,
+  ): boolean {
     const error = asStoreError(cause, this.kind);
     if (error.code === "KEY_UNUSABLE") {
       this.#breaker.inconclusive(admission);
@@ -179,13 +225,13 @@ export class FailurePolicy implements ReservationStore {
     }
     if (error.code === "STORE_FULL") {
       this.#breaker.inconclusive(admission);
-      return this.#answer(request, call, error);
+      return this.#answer(request, call, error, waiter);
     }
     const late = error.code === "DEADLINE_EXCEEDED";
     if (late && request.deadline - request.now < this.#patience) this.#breaker.inconclusive(admission);
     else if (late ? this.#breaker.unanswered(admission) : this.#breaker.failed(admission))
       this.#degrade(error);
-    return late ? this.#pass(error) : this.#answer(request, call, error);
+    return late ? this.#pass(error) : this.#answer(request, call, error, waiter);
   }
 
   #degrade(error: StoreError): void {
@@ -210,20 +256,52 @@ export class FailurePolicy implements ReservationStore {
     request: Request,
     call: Call<Request>,
     error: StoreError,
-  ): void | Promise<void> {
+    waiter: Waiter,
+  ): boolean {
     if (this.#mode === "error" || call.mustPass?.(request, this.#mode) === true) return this.#pass(error);
     this.#onFailure(error, true);
     if (this.#mode === "local" && call.isAllowedLocally?.(request) !== true)
-      return call.ask(this.#local!, request);
+      return call.ask(this.#local!, request, waiter);
     call.answer(request, this.#mode === "deny" ? Outcome.DENIED : Outcome.ALLOWED);
+    return true;
+  }
+}
+
+/** The policy keeps so many objects for further calls. */
+const MAX_WAITS = 1024;
+
+/** A call that waits for the store. */
+class Wait implements Waiter {
+  readonly #policy: FailurePolicy;
+  request: AnyRequest = noRequest;
+  call: Call<AnyRequest> = counting as Call<AnyRequest>;
+  waiter: Waiter = noWaiter;
+  admission: Admission = Admission.NORMAL;
+  /** Start of the call, on the breaker's clock. */
+  begun = 0;
+
+  constructor(policy: FailurePolicy) {
+    this.#policy = policy;
+  }
+
+  answered(): void {
+    this.#policy.answered(this);
+  }
+
+  failed(error: unknown): void {
+    this.#policy.failed(this, error);
   }
 }
 
 type AnyRequest = Pick<CountRequest, "now" | "deadline">;
 
+const noRequest: AnyRequest = { now: 0, deadline: 0 };
+const noWaiter: Waiter = { answered() {}, failed() {} };
+
 /** One of the methods of a store. */
 interface Call<Request> {
-  ask(store: CounterStore, request: Request): void | Promise<void>;
+  /** See `countFor` of a store. */
+  ask(store: CounterStore, request: Request, waiter: Waiter): boolean;
   answer(request: Request, outcome: Outcome): void;
   /** Whether the caller gets the error although the mode answers others. */
   mustPass?(request: Request, mode: FailureMode): boolean;
@@ -232,7 +310,7 @@ interface Call<Request> {
 }
 
 const counting: Call<CountRequest> = {
-  ask: (store, request) => store.count(request),
+  ask: countFor,
   answer({ counts }, outcome) {
     for (const count of counts) {
       count.outcome = outcome;
@@ -242,7 +320,7 @@ const counting: Call<CountRequest> = {
 };
 
 const acquiring: Call<AcquireRequest> = {
-  ask: acquireFrom,
+  ask: (store, request, waiter) => whenAnswered(acquireFrom(store, request), waiter),
   answer({ groups }, outcome) {
     for (const group of groups) {
       group.outcome = outcome;
@@ -252,7 +330,7 @@ const acquiring: Call<AcquireRequest> = {
 };
 
 const settling: Call<ReservationRequest> = {
-  ask: settleFrom,
+  ask: (store, request, waiter) => whenAnswered(settleFrom(store, request), waiter),
   answer(request, outcome) {
     acquiring.answer(request as unknown as AcquireRequest, outcome);
     request.verdict = outcome === Outcome.ALLOWED ? Verdict.OK : Verdict.REFUSED;

@@ -37,6 +37,7 @@ export interface OverLimitCacheOptions {
 export class OverLimitCache implements ReservationStore {
   readonly kind: string;
   readonly readsPlaces: boolean;
+  readonly readsPlacesOfLimits: boolean;
   readonly #store: CounterStore;
   readonly #capacity: number;
   readonly #entries: OverLimitEntries;
@@ -48,6 +49,7 @@ export class OverLimitCache implements ReservationStore {
     this.#store = store;
     this.#capacity = options.sizeInBytes;
     this.readsPlaces = this.#capacity <= 0 && store.readsPlaces === true;
+    this.readsPlacesOfLimits = this.#capacity <= 0 && store.readsPlacesOfLimits === true;
     this.#invalidations = options.invalidations ?? new Invalidations();
     this.#onLowered = options.onLowered ?? (() => {});
     this.#entries = new OverLimitEntries(options.sizeInBytes, this.#invalidations, options.monotonic);

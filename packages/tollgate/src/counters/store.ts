@@ -46,9 +46,11 @@ export type HoldBack = (typeof HoldBack)[keyof typeof HoldBack];
 /** Counters of every store saturate at 2^53 - 1. */
 export const MAX_COUNT = Number.MAX_SAFE_INTEGER;
 
-/** A stem as ASCII, `bytes[start, end)`. Valid during the call of the store. */
+/** A stem as ASCII, `bytes[start, end)`. Valid until the store has answered; after a failure, for as long as it is held. */
 export interface StemPlace {
   readonly bytes: Uint8Array;
+  /** The same memory. */
+  readonly view: DataView;
   readonly start: number;
   readonly end: number;
 }
@@ -92,7 +94,7 @@ export interface AcquireLimit extends Quota, LimitReport {
    * window, else `stem`. All stems of a list begin with the same hash tag: `{<prefix><domain>|<key>=<value>|...}`.
    */
   readonly stem: string;
-  /** The stem as bytes, instead of the text. Only for a store that {@link CounterStore.readsPlaces}. */
+  /** The stem as bytes, instead of the text. Only for a store that {@link CounterStore.readsPlacesOfLimits}. */
   readonly place?: StemPlace | undefined;
   readonly algorithm: Algorithm;
   /** Whether open holds take hits of this limit: `reservations: true` of a rule. Default false. */
@@ -136,17 +138,33 @@ export interface AcquireRequest {
   readonly deadline: number;
 }
 
+/** Waits for a store that answers later. The store calls one of the methods, once, and not before it has returned. */
+export interface Waiter {
+  /** The results are filled in. */
+  answered(): void;
+  /** @param error a {@link StoreError}. The store may still read the counts. */
+  failed(error: unknown): void;
+}
+
 export interface CounterStore {
   /** The store's name in logs and statistics: `embedded`, `kvstore`, `objcache`. */
   readonly kind: string;
-  /** Whether the store reads {@link Count.place}, so that no text has to be made for it. It then counts synchronously. */
+  /** Whether the store reads {@link Count.place}, so that no text has to be made for it. */
   readonly readsPlaces?: boolean;
+  /** Whether it also reads {@link AcquireLimit.place}. */
+  readonly readsPlacesOfLimits?: boolean;
   /**
    * Fills `outcome` and `after` of every count. Returns undefined if it is done (this path creates no promise),
    * a promise otherwise.
    * @throws {StoreError} directly or as the promise's rejection
    */
   count(request: CountRequest): void | Promise<void>;
+  /**
+   * The same without a promise, for the path of a decision.
+   * @returns whether the results are filled in. If not, the waiter gets the end.
+   * @throws {StoreError} directly; the waiter then gets nothing
+   */
+  countFor?(request: CountRequest, waiter: Waiter): boolean;
   /**
    * Decides groups of limits of any algorithm that the store supports, as `acquireTogether` in `acquire.ts` does. Fills
    * in the results of every group and every limit. Absent if the store supports no algorithm but plain fixed windows.
@@ -155,6 +173,27 @@ export interface CounterStore {
   acquire?(request: AcquireRequest): void | Promise<void>;
   /** Flushes pending hits and releases connections, files and timers. */
   close(): Promise<void>;
+}
+
+/** Counts in any store as {@link CounterStore.countFor} does. */
+export function countFor(store: CounterStore, request: CountRequest, waiter: Waiter): boolean {
+  return store.countFor?.(request, waiter) ?? whenAnswered(store.count(request), waiter);
+}
+
+/** Passes the end of a promise to a waiter. @returns whether there is none */
+export function whenAnswered(answer: void | Promise<void>, waiter: Waiter): boolean {
+  if (answer === undefined) return true;
+  answer.then(
+    () => waiter.answered(),
+    (error: unknown) => waiter.failed(error),
+  );
+  return false;
+}
+
+/** The promise for a start that takes a waiter; undefined if it is done at once. */
+export function promised(start: (waiter: Waiter) => boolean): void | Promise<void> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  if (!start({ answered: resolve, failed: reject })) return promise;
 }
 
 export type StoreErrorCode =

@@ -1,4 +1,4 @@
-import type { CounterStore } from "../counters/store.ts";
+import { type CounterStore, countFor, whenAnswered } from "../counters/store.ts";
 import type { Counter, Statistics } from "../observe/statistics.ts";
 import { requestOf } from "../protocol/decode-request.ts";
 import {
@@ -17,10 +17,11 @@ import { headersOfLimits } from "./headers-of-limits.ts";
 import { LimitsScratch } from "./limits-scratch.ts";
 import { dynamicMetadata } from "./metadata.ts";
 import { overallCode } from "./overall.ts";
+import { noParts, PendingDecision } from "./pending-decision.ts";
 import { Preparer } from "./prepare.ts";
 import type { Prepared, PreparedPart } from "./prepared.ts";
 import type { ResolveOptions } from "./resolve.ts";
-import { noParts, type Scratch, ScratchPool } from "./scratch.ts";
+import { type Scratch, ScratchPool } from "./scratch.ts";
 import { tally } from "./tally.ts";
 import { tallyLimits } from "./tally-limits.ts";
 
@@ -89,8 +90,8 @@ export class Decider {
   }
 
   /**
-   * Decides a message: like `prepare` and `decide`, but in place. The next call of this method reuses a response that is
-   * not a promise, so callers must write it out at once.
+   * Decides a message: like `prepare` and `decide`, but in place and without a promise. The next call of this method reuses
+   * the response, so callers must write it out at once.
    * @throws {DecisionError | StoreError}
    */
   decideInPlace(
@@ -98,12 +99,12 @@ export class Decider {
     ruleSet: RuleSet | undefined,
     now: number,
     deadline: number,
-  ): RateLimitResponse | Promise<RateLimitResponse> {
+  ): RateLimitResponse | PendingDecision {
     const scratch = this.#pool.take(places.count);
     this.#preparer.prepareInPlace(places, ruleSet, scratch);
     const request = this.#options.dynamicMetadata ? requestOf(places) : undefined;
     const answer = this.#run(request, places, scratch.parts, scratch, now, deadline);
-    if (!(answer instanceof Promise)) this.#pool.give(scratch);
+    if (!(answer instanceof PendingDecision)) this.#pool.give(scratch);
     return answer;
   }
 
@@ -116,7 +117,7 @@ export class Decider {
   ): RateLimitResponse | Promise<RateLimitResponse> {
     const scratch = this.#pool.take(parts.length);
     const answer = this.#run(request, undefined, parts, scratch, now, deadline);
-    if (answer instanceof Promise) return answer;
+    if (answer instanceof PendingDecision) return answer.promise();
     if (atOnce) this.#pool.give(scratch);
     else this.#pool.giveLater(scratch);
     return answer;
@@ -133,7 +134,7 @@ export class Decider {
     scratch: Scratch<LimitsScratch>,
     now: number,
     deadline: number,
-  ): RateLimitResponse | Promise<RateLimitResponse> {
+  ): RateLimitResponse | PendingDecision {
     const { observer } = this.#options;
     if (observer?.active) observer.begin(scratch, now);
     if (hasLimits(parts)) return this.#runLimits(request, places, parts, scratch, now, deadline);
@@ -142,10 +143,10 @@ export class Decider {
     if (scratch.counts.length > 0) {
       scratch.request.now = now;
       scratch.request.deadline = deadline;
-      const waiting = this.#store.count(scratch.request);
-      if (waiting !== undefined) {
+      const pending = this.#pendingOf(scratch);
+      if (!countFor(this.#store, scratch.request, pending)) {
         this.#keepMessage(places, scratch);
-        return this.#later(waiting, request, parts, false, scratch, now);
+        return this.#later(pending, request, parts, false, now);
       }
     }
     return this.#conclude(request, places, parts, scratch, now);
@@ -158,15 +159,15 @@ export class Decider {
     scratch: Scratch<LimitsScratch>,
     now: number,
     deadline: number,
-  ): RateLimitResponse | Promise<RateLimitResponse> {
+  ): RateLimitResponse | PendingDecision {
     scratch.more ??= new LimitsScratch(scratch.parts.length);
     const limits = scratch.more;
-    const readsPlaces = this.#store.readsPlaces === true;
-    limits.arrange(parts, this.#options, Math.floor(now / 1000), scratch.keys, readsPlaces);
-    const waiting = askStore(limits, this.#store, now, deadline);
-    if (waiting !== undefined) {
+    const readsPlaces = this.#store.readsPlacesOfLimits === true;
+    limits.arrange(parts, this.#options, Math.floor(now / 1000), scratch, readsPlaces);
+    const pending = this.#pendingOf(scratch);
+    if (!whenAnswered(askStore(limits, this.#store, now, deadline), pending)) {
       this.#keepMessage(places, scratch);
-      return this.#later(waiting, request, parts, true, scratch, now);
+      return this.#later(pending, request, parts, true, now);
     }
     return this.#concludeLimits(request, places, parts, scratch, limits, now);
   }
@@ -188,28 +189,32 @@ export class Decider {
     return limits.response;
   }
 
+  #pendingOf(scratch: Scratch<LimitsScratch>): PendingDecision {
+    scratch.pending ??= new PendingDecision(() => this.#resume(scratch, scratch.pending!));
+    return scratch.pending;
+  }
+
   #later(
-    waiting: Promise<void>,
+    pending: PendingDecision,
     request: RateLimitRequest | undefined,
     parts: readonly PreparedPart[],
     hasLimits: boolean,
-    scratch: Scratch<LimitsScratch>,
     now: number,
-  ): Promise<RateLimitResponse> {
-    const { pending } = scratch;
+  ): PendingDecision {
     pending.request = request;
     pending.parts = parts;
     pending.hasLimits = hasLimits;
     pending.now = now;
-    scratch.resume ??= () => this.#resume(scratch);
-    return waiting.then(scratch.resume);
+    return pending;
   }
 
-  #resume(scratch: Scratch<LimitsScratch>): RateLimitResponse {
-    const { request, parts, hasLimits, now } = scratch.pending;
-    scratch.pending.request = undefined;
-    scratch.pending.parts = noParts;
-    this.#pool.giveLater(scratch);
+  #resume(scratch: Scratch<LimitsScratch>, pending: PendingDecision): RateLimitResponse {
+    const { request, parts, hasLimits, now, isPromised } = pending;
+    pending.request = undefined;
+    pending.parts = noParts;
+    pending.isPromised = false;
+    if (isPromised) this.#pool.giveLater(scratch);
+    else this.#pool.give(scratch);
     return hasLimits
       ? this.#concludeLimits(request, undefined, parts, scratch, scratch.more!, now)
       : this.#conclude(request, undefined, parts, scratch, now);

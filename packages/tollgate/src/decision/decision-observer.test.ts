@@ -15,6 +15,7 @@ import { MapStatistics, plainOptions } from "./decide.fixture.ts";
 import { Decider } from "./decide.ts";
 import { DecisionObserver } from "./decision-observer.ts";
 import { DecisionRecorder } from "./decision-recorder.ts";
+import { PendingDecision } from "./pending-decision.ts";
 
 const WINDOW = 600_000;
 const START = 1_700_000_100_000;
@@ -70,7 +71,7 @@ function create(later = false) {
     const answer = decider.decideInPlace(places, ruleSet, now, 0);
     // The connection reads the next message into the same memory.
     bytes.fill(0);
-    return answer;
+    return answer instanceof PendingDecision ? answer.promise() : answer;
   };
   const read = (now: number) =>
     mergeTopKeys(topKeys.read(now, 100), 100).rules.map(({ rule, hits, refused, keys, refusedKeys }) => ({

@@ -1,3 +1,4 @@
+import { hashOfText } from "../counters/stem-hash.ts";
 import type { SampledDecision, SampledDescriptor } from "../observe/decision-log/decision-feed.ts";
 import type { Sampling } from "../observe/decision-log/sampling.ts";
 import type { KeyMask } from "../observe/key-mask.ts";
@@ -7,7 +8,6 @@ import { printable } from "../text/printable.ts";
 import type { DecidedText } from "./decided-text.ts";
 import type { PreparedPart } from "./prepared.ts";
 import type { Scratch } from "./scratch.ts";
-import { hashOfText } from "./stem-hash.ts";
 import { hashOfStem } from "./stem-of-part.ts";
 
 export interface Counters {

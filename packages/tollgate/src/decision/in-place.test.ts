@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
+import { placeOf } from "../../test/counters/conformance.ts";
 import { EmbeddedStore } from "../counters/embedded/embedded-store.ts";
 import type { CounterStore, CountRequest } from "../counters/store.ts";
 import { createStatistics } from "../observe/registry.ts";
@@ -165,7 +166,7 @@ test("the embedded store has one counter for a stem in place and for its text", 
     const bytes = Buffer.from(`..${stem}..`);
     const counts = [
       { ...more, stem },
-      { ...more, stem: "", place: { bytes, start: 2, end: 2 + length } },
+      { ...more, stem: "", place: placeOf(bytes, 2, 2 + length) },
     ];
     store.count({ ...request, counts });
     assert.deepEqual(

@@ -15,7 +15,7 @@ import { quotaPasses, refusalOf } from "./overall.ts";
 import type { Mutable, PreparedPart } from "./prepared.ts";
 import { plainLimitOf } from "./resolve-limits.ts";
 import type { ResolvedLimit } from "./resolved-limit.ts";
-import { newStatus, type ScratchOptions, UNLIMITED_REMAINING } from "./scratch.ts";
+import { newPlace, newStatus, type Scratch, type ScratchOptions, UNLIMITED_REMAINING } from "./scratch.ts";
 
 export interface ScratchGroup extends Mutable<ReservedGroup> {
   readonly limits: readonly ScratchLimit[];
@@ -63,15 +63,14 @@ export class LimitsScratch {
 
   /**
    * Fills in the groups, and adds to the statistics that need no store.
-   * @param keys the cache keys of parts that have no texts
-   * @param readsPlaces see `CounterStore.readsPlaces`
+   * @param readsPlaces see `CounterStore.readsPlacesOfLimits`
    * @param isDecided whether the store decides about a part. The default also adds to the statistics.
    */
   arrange(
     parts: readonly PreparedPart[],
     options: ScratchOptions,
     nowSeconds: number,
-    keys: Buffer,
+    { keys, view }: Pick<Scratch, "keys" | "view">,
     readsPlaces: boolean,
     isDecided: (part: PreparedPart) => boolean = countPart,
   ): void {
@@ -109,6 +108,7 @@ export class LimitsScratch {
         if (!text && !readsPlaces) own.stem = keys.toString("latin1", place, end);
         else if (!text) {
           own.memory.bytes = keys;
+          own.memory.view = view;
           own.memory.start = place;
           own.memory.end = end;
           own.place = own.memory;
@@ -207,8 +207,6 @@ function newGroupSlot(): GroupSlot {
   };
 }
 
-const noBytes = new Uint8Array(0);
-
 function newLimitSlot(): LimitSlot {
   return {
     // Each decision overwrites it.
@@ -227,6 +225,6 @@ function newLimitSlot(): LimitSlot {
     reset: 0,
     homeStart: 0,
     held: 0,
-    memory: { bytes: noBytes, start: 0, end: 0 },
+    memory: newPlace(),
   };
 }

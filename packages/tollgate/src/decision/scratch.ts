@@ -11,12 +11,12 @@ import {
   type CurrentLimit,
   type DescriptorStatus,
   type HeaderValue,
-  type RateLimitRequest,
   type RateLimitResponse,
   Unit,
 } from "../protocol/messages.ts";
 import type { RequestPlaces } from "../protocol/scan-request.ts";
 import { quotaPasses, refusalOf } from "./overall.ts";
+import type { PendingDecision } from "./pending-decision.ts";
 import type { Mutable, PreparedPart } from "./prepared.ts";
 import { windowStart } from "./window.ts";
 
@@ -24,7 +24,6 @@ import { windowStart } from "./window.ts";
 export const UNLIMITED_REMAINING = 0xffff_ffff;
 
 const noHeaders: readonly HeaderValue[] = [];
-export const noParts: readonly PreparedPart[] = [];
 export const noLimit: CurrentLimit = { requestsPerUnit: 0, unit: Unit.UNKNOWN, name: "" };
 
 export interface ScratchOptions {
@@ -32,15 +31,6 @@ export interface ScratchOptions {
   readonly quotaMode: boolean;
   /** `STOP_CACHE_KEY_INCREMENT_WHEN_OVERLIMIT` */
   readonly stopIncrementing: boolean;
-}
-
-interface Pending {
-  request: RateLimitRequest | undefined;
-  parts: readonly PreparedPart[];
-  /** Whether a rule has `limits`. */
-  hasLimits: boolean;
-  /** Milliseconds since the epoch. */
-  now: number;
 }
 
 /** One count with the memory for its place. */
@@ -54,10 +44,8 @@ interface Slot extends Mutable<Count> {
  */
 export class Scratch<More = unknown> {
   more: More | undefined;
-  /** The data that a decision needs when its store answers later. */
-  readonly pending: Pending = { request: undefined, parts: noParts, hasLimits: false, now: 0 };
-  /** Goes on with the decision then. Made once: a closure for each decision takes 200 bytes more. */
-  resume: (() => RateLimitResponse) | undefined;
+  /** Goes on with the decision when its store answers later. */
+  pending: PendingDecision | undefined;
   /** Memory for the descriptors of a message. */
   readonly parts: readonly Mutable<PreparedPart>[];
   /** Memory for their stems. */
@@ -175,6 +163,7 @@ export class Scratch<More = unknown> {
     if (isInPlace && readsPlaces) {
       const { memory } = slot;
       memory.bytes = this.keys;
+      memory.view = this.view;
       memory.start = stemStart;
       memory.end = stemEnd;
       slot.place = memory;
@@ -207,6 +196,12 @@ export function newPart(): Mutable<PreparedPart> {
 
 const noStems: readonly string[] = [];
 const noBytes = new Uint8Array(0);
+const noView = new DataView(noBytes.buffer);
+
+export function newPlace(): Mutable<StemPlace> {
+  return { bytes: noBytes, view: noView, start: 0, end: 0 };
+}
+
 const noMessage = Buffer.alloc(0);
 
 function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
@@ -224,7 +219,7 @@ function newSlot(): Slot {
     refuses: Refuses.NEVER,
     outcome: Outcome.COUNTED,
     after: 0,
-    memory: { bytes: noBytes, start: 0, end: 0 },
+    memory: newPlace(),
   };
 }
 

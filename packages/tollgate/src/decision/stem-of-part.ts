@@ -1,6 +1,6 @@
+import { hashOfBytes, hashOfText } from "../counters/stem-hash.ts";
 import type { PreparedPart } from "./prepared.ts";
 import type { Scratch } from "./scratch.ts";
-import { hashOfBytes, hashOfText } from "./stem-hash.ts";
 
 /** Returns the hash of the key of a part's counter, or of its first counter; undefined if nothing is counted. */
 export function hashOfStem(

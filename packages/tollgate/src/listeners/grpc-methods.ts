@@ -1,4 +1,5 @@
 import { GrpcError, type GrpcServer, Status, type UnaryCall } from "@tollway/grpc-wire";
+import { type DecisionWaiter, PendingDecision } from "../decision/pending-decision.ts";
 import type { Tracing } from "../observe/tracing/tracing.ts";
 import { responseSize, writeResponse } from "../protocol/encode-response.ts";
 import type { RateLimitResponse } from "../protocol/messages.ts";
@@ -12,7 +13,7 @@ const [service, method] = SPAN_NAME.split("/");
 /** Names of the OpenTelemetry semantic conventions for RPC. */
 const attributes = { "rpc.system": "grpc", "rpc.service": service!, "rpc.method": method! };
 
-/** Serves `ShouldRateLimit`. Reads and writes messages in place, and without a promise if the store is synchronous. */
+/** Serves `ShouldRateLimit`. Reads and writes messages in place, and without promises. */
 export function serveDecisions(server: GrpcServer, handler: RateLimitHandler, tracing: Tracing): void {
   server.unaryInPlace(SHOULD_RATE_LIMIT, (call) => {
     if (tracing.enabled) {
@@ -24,7 +25,7 @@ export function serveDecisions(server: GrpcServer, handler: RateLimitHandler, tr
     }
     try {
       const answer = handler.decideMessage(call.buffer, call.start, call.end, call.readAt, call.deadline);
-      if (answer instanceof Promise) void answerLater(call, answer, handler);
+      if (answer instanceof PendingDecision) answer.tell(new LaterAnswer(call, handler));
       else write(call, answer);
     } catch (error) {
       fail(call, error, handler);
@@ -32,15 +33,26 @@ export function serveDecisions(server: GrpcServer, handler: RateLimitHandler, tr
   });
 }
 
-async function answerLater(
-  call: UnaryCall,
-  answer: Promise<RateLimitResponse>,
-  handler: RateLimitHandler,
-): Promise<void> {
-  try {
-    write(call, await answer);
-  } catch (error) {
-    fail(call, error, handler);
+/** Answers a call whose store answers later. */
+class LaterAnswer implements DecisionWaiter {
+  readonly #call: UnaryCall;
+  readonly #handler: RateLimitHandler;
+
+  constructor(call: UnaryCall, handler: RateLimitHandler) {
+    this.#call = call;
+    this.#handler = handler;
+  }
+
+  decided(response: RateLimitResponse): void {
+    try {
+      write(this.#call, response);
+    } catch (error) {
+      this.failed(error);
+    }
+  }
+
+  failed(error: unknown): void {
+    fail(this.#call, error, this.#handler);
   }
 }
 

@@ -4,6 +4,7 @@ import { EmbeddedStore } from "../counters/embedded/embedded-store.ts";
 import type { CounterStore, CountRequest } from "../counters/store.ts";
 import { plainOptions } from "../decision/decide.fixture.ts";
 import { Decider } from "../decision/decide.ts";
+import { PendingDecision } from "../decision/pending-decision.ts";
 import { createLogger } from "../observe/log.ts";
 import { createStatistics } from "../observe/registry.ts";
 import { encodeRequest } from "../protocol/encode-request.ts";
@@ -82,7 +83,9 @@ const forms: [string, Ask][] = [
     "a message",
     (it, ...users) => {
       const bytes = binary(...users);
-      return it.decideMessage(bytes, 0, bytes.length, NOW, 0);
+      const answer = it.decideMessage(bytes, 0, bytes.length, NOW, 0);
+      if (!(answer instanceof PendingDecision)) return answer;
+      return answer.promise();
     },
   ],
   ["JSON", (it, ...users) => it.decideJson(json(...users))],

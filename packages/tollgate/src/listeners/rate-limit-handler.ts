@@ -1,6 +1,7 @@
 import { type CounterStore, StoreError } from "../counters/store.ts";
 import type { Decider } from "../decision/decide.ts";
 import { DecisionError } from "../decision/decision-error.ts";
+import type { PendingDecision } from "../decision/pending-decision.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Counter, Statistics } from "../observe/statistics.ts";
 import { decodeRequest } from "../protocol/decode-request.ts";
@@ -105,7 +106,7 @@ export class RateLimitHandler {
 
   /**
    * Decides the request whose message is in `buffer[start..end)`. Keeps no reference to the buffer. Callers must write
-   * out a response that is not a promise at once: the next call may reuse the object.
+   * out a response at once: the next call may reuse the object.
    * @param now milliseconds since the epoch
    */
   decideMessage(
@@ -114,7 +115,7 @@ export class RateLimitHandler {
     end: number,
     now: number,
     deadline: number,
-  ): RateLimitResponse | Promise<RateLimitResponse> {
+  ): RateLimitResponse | PendingDecision {
     const { decider, ruleSet } = this.#options;
     this.#places.scan(buffer, start, end, this.#requests.limits);
     return decider.decideInPlace(this.#places, ruleSet(), now, deadline);

@@ -8,7 +8,8 @@ export const LONGEST_TTL = 3_600_000;
 
 /** @throws {ReservationError} */
 export function checkReserve({ amount, ttl }: ReserveFields): void {
-  if (amount < 1) throw invalid("amount", "is missing or 0: it must be the expected cost of the request, at least 1");
+  if (amount < 1)
+    throw invalid("amount", "is missing or 0: it must be the expected cost of the request, at least 1");
   checkAmount("amount", amount);
   if (ttl !== undefined && !(ttl > 0))
     throw invalid("ttl", "must be a positive duration: a reservation of no time holds nothing");

@@ -137,8 +137,8 @@ export class Reservations {
     madeAt = 0,
   ): Answer | Promise<Answer> {
     const { limits, request, parts, scratch } = asked;
-    const readsPlaces = this.#store.readsPlaces === true;
-    limits.arrange(parts, this.#options, Math.floor(now / 1000), scratch.keys, readsPlaces, isLimited);
+    const readsPlaces = this.#store.readsPlacesOfLimits === true;
+    limits.arrange(parts, this.#options, Math.floor(now / 1000), scratch, readsPlaces, isLimited);
     const { groups } = limits;
     for (let index = 0; index < groups.length; index++) {
       const group = groups[index]!;

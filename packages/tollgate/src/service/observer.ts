@@ -1,6 +1,6 @@
+import { hashOfText } from "../counters/stem-hash.ts";
 import { DecisionObserver } from "../decision/decision-observer.ts";
 import { DecisionRecorder } from "../decision/decision-recorder.ts";
-import { hashOfText } from "../decision/stem-hash.ts";
 import { type LineBatch, Outbox } from "../observe/decision-log/outbox.ts";
 import { Sampling } from "../observe/decision-log/sampling.ts";
 import { KeyMask } from "../observe/key-mask.ts";

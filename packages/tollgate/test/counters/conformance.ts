@@ -18,6 +18,7 @@ import {
   MAX_COUNT,
   Outcome,
   Refuses,
+  type StemPlace,
 } from "../../src/counters/store.ts";
 import { ModelStore } from "./model.ts";
 
@@ -60,6 +61,30 @@ export function makeCount(fields: CountFields): Count {
     refuses: fields.refuses ?? Refuses.ALWAYS,
     outcome: -1 as Outcome,
     after: -1,
+  };
+}
+
+/** The place of a stem in memory. */
+export function placeOf(bytes: Buffer, start: number, end: number): StemPlace {
+  return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length), start, end };
+}
+
+/** Gives a store the stems of counts as places, where they are ASCII. */
+export function inPlace(store: CounterStore): CounterStore {
+  return {
+    kind: store.kind,
+    close: () => store.close(),
+    async count(request) {
+      const counts = request.counts.map((count) => {
+        if (!/^[ -~]*$/.test(count.stem)) return { ...count };
+        const bytes = Buffer.from(`..${count.stem}.`);
+        return { ...count, stem: "", place: placeOf(bytes, 2, bytes.length - 1) };
+      });
+      await store.count({ ...request, counts });
+      counts.forEach(({ outcome, after }, index) => {
+        Object.assign(request.counts[index]!, { outcome, after });
+      });
+    },
   };
 }
 

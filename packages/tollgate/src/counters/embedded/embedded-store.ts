@@ -55,6 +55,7 @@ export interface EmbeddedStoreShare {
 export class EmbeddedStore implements ReservationStore {
   readonly kind = "embedded";
   readonly readsPlaces = true;
+  readonly readsPlacesOfLimits = true;
   readonly #table: CounterTable;
   readonly #key: KeyScratch;
   readonly #holdBackCounting: HoldBackCounting;

@@ -18,15 +18,10 @@ function argsOf(steps: readonly (readonly (readonly [stems: string, hits: number
       })),
       NOW,
     );
-    const ticket = new Ticket(
-      [],
-      HoldBack.NEVER,
-      Number.POSITIVE_INFINITY,
-      0,
-      undefined,
-      () => {},
-      assert.fail,
-    );
+    const ticket = new Ticket([], HoldBack.NEVER, Number.POSITIVE_INFINITY, 0, undefined, {
+      answered: () => {},
+      failed: assert.fail,
+    });
     assert.ok(call.add(new AcquireStep(request.groups, HoldBack.NEVER, NOW, 0), ticket));
   }
   return call.args;

@@ -56,7 +56,7 @@ export class AcquireCounters {
   counterOf(limit: AcquireLimit, step: AcquireStep): Counter | undefined {
     const { stem, algorithm } = limit;
     const windowStart = algorithm.perWindow ? limit.windowStart : 0;
-    const slot = this.#byStem.slotOf(stem, this.#counters);
+    const slot = this.#byStem.slotOf(limit, this.#counters);
     let counter = this.#byStem.opAt(slot, this.#counters);
     const isFirst = counter === undefined && slot >= 0 && this.#used < MAX_IN_TABLE;
     if (!isFirst && counter?.windowStart !== windowStart) counter = this.#byKey.get(stem + windowStart);

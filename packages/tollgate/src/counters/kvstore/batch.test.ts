@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { makeCount } from "../../../test/counters/conformance.ts";
 import { HoldBack, StoreError } from "../store.ts";
 import { Ticket } from "../transport/ticket.ts";
@@ -10,7 +11,7 @@ import { ErrorReply } from "./resp/reader.ts";
 import { CommandWriter } from "./resp/writer.ts";
 
 describe("a batch", () => {
-  test("settles every caller although one of them fails", () => {
+  test("settles every caller although one of them fails", async () => {
     for (const end of ["finish", "broken"] as const) {
       const settled: string[] = [];
       let done = 0;
@@ -25,15 +26,11 @@ describe("a batch", () => {
       });
       const counts = [0, 1, 2, 3].map((index) => makeCount({ stem: `${index}:`, hits: 0 }));
       for (const [index, count] of counts.entries()) {
-        const ticket = new Ticket(
-          [count],
-          HoldBack.NEVER,
-          Number.POSITIVE_INFINITY,
-          0,
-          undefined,
-          () => settled.push(`${index}: ${count.after}`),
-          ({ code, message }) => settled.push(`${index}: ${code} ${message}`),
-        );
+        const ticket = new Ticket([count], HoldBack.NEVER, Number.POSITIVE_INFINITY, 0, undefined, {
+          answered: () => settled.push(`${index}: ${count.after}`),
+          failed: (error) =>
+            settled.push(`${index}: ${(error as StoreError).code} ${(error as Error).message}`),
+        });
         batch.items.push(count, ticket, SendMode.PLAIN);
       }
       batch.prepare(new CommandWriter(), [], () => {
@@ -46,6 +43,8 @@ describe("a batch", () => {
         batch.accept("7");
         batch.finish();
       } else batch.broken(new StoreError("STORE_TIMEOUT", "gone"));
+      await nextTurn();
+      settled.sort();
       assert.deepEqual(settled, [
         "0: 4",
         "1: STORE_UNAVAILABLE cannot use an answer of the store: a fault in the code",

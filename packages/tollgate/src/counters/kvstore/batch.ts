@@ -8,6 +8,7 @@ import { OpWriter, type OpWriterContext } from "./op-writer.ts";
 import { OpsByStem } from "./ops-by-stem.ts";
 import { ErrorReply, type Reply } from "./resp/reader.ts";
 import type { CommandWriter } from "./resp/writer.ts";
+import { hashOf, textOf } from "./stems.ts";
 
 /** A key that needs an EXPIRE without a count. */
 export interface FreshKey {
@@ -79,6 +80,7 @@ export class Batch implements Exchange<Reply> {
     for (const key of fresh) {
       const op = this.#nextOp(Kind.EXPIRE, 0);
       op.stem = key.stem;
+      op.hashOfStem = hashOf(key);
       op.windowStart = key.windowStart;
       op.windowSize = key.windowSize;
     }
@@ -129,7 +131,8 @@ export class Batch implements Exchange<Reply> {
   #assignCount(count: Count, mode: number): number {
     const kind = count.hits > 0 ? Kind.ADD : count.hits < 0 ? Kind.REFUND : Kind.LOOK;
     const hits = Math.abs(count.hits);
-    const slot = this.#byStem.slotOf(count.stem, this.#ops);
+    const hash = hashOf(count);
+    const slot = this.#byStem.slotOf(count, this.#ops, hash);
     let op = this.#byStem.opAt(slot, this.#ops);
     if (
       op === undefined ||
@@ -141,6 +144,8 @@ export class Batch implements Exchange<Reply> {
     ) {
       op = this.#nextOp(kind, mode);
       op.stem = count.stem;
+      op.place = count.place;
+      op.hashOfStem = hash;
       op.windowStart = count.windowStart;
       op.windowSize = count.windowSize;
       op.running = this.#used - 1;
@@ -188,7 +193,7 @@ export class Batch implements Exchange<Reply> {
       if (op.expires && !op.expiryAcknowledged) {
         context.expiries.delete(op.hash);
         // Without its expiry the key would stay in the store, unless another call counts it again.
-        if (error !== undefined && !(op.reply instanceof ErrorReply)) context.fresh(op);
+        if (error !== undefined && !(op.reply instanceof ErrorReply)) context.fresh(freshKeyOf(op));
       }
       if (op.kind === Kind.EXPIRE) {
         if (op.reply === 1) context.expiries.add(op.hash);
@@ -198,7 +203,7 @@ export class Batch implements Exchange<Reply> {
       if (op.kind >= Kind.ACQUIRE && op.reply !== undefined && !(op.reply instanceof ErrorReply))
         (op.kind === Kind.ACQUIRE ? op.call : op.settle).settle(op.reply);
       if (op.kind <= Kind.REFUND && op.reply !== undefined && startPositions(op) && !op.expires)
-        context.fresh(op);
+        context.fresh(freshKeyOf(op));
     }
     const { tickets } = this.items;
     for (let i = 0; i < tickets.length; i++) {
@@ -261,6 +266,10 @@ export class Batch implements Exchange<Reply> {
       });
     ticket.answered();
   }
+}
+
+function freshKeyOf(op: Op): FreshKey {
+  return { stem: textOf(op), windowStart: op.windowStart, windowSize: op.windowSize };
 }
 
 /** @returns false if the step needs another call */

@@ -1,6 +1,7 @@
 import type { Count } from "../store.ts";
 import type { Ticket } from "../transport/ticket.ts";
 import { AcquireStep } from "./acquire-step.ts";
+import { lengthOf } from "./stems.ts";
 
 /** The modes in which a count is sent. Modes can be combined. */
 export const SendMode = {
@@ -86,8 +87,8 @@ export class Items {
 
 function sizeOf(item: Item, ticket: Ticket): number {
   if (item instanceof AcquireStep) return item.bytes;
-  if (item !== null) return item.stem.length;
+  if (item !== null) return lengthOf(item);
   let size = 0;
-  for (const { stem } of ticket.counts) size += stem.length;
+  for (const count of ticket.counts) size += lengthOf(count);
   return size;
 }

@@ -8,7 +8,10 @@ import {
   type Count,
   type CountRequest,
   HoldBack,
+  promised,
   StoreError,
+  type Waiter,
+  whenAnswered,
 } from "../store.ts";
 import { Ticket } from "../transport/ticket.ts";
 import { tlsConnectionOptions } from "../transport/tls.ts";
@@ -39,6 +42,7 @@ import type { Topology } from "./topology.ts";
  */
 export class KvstoreStore implements ReservationStore {
   readonly kind = "kvstore";
+  readonly readsPlaces: boolean;
   /** Figures for `ratelimit.kvstore_pool.*`. */
   readonly gauges: PoolGauges = { cxActive: 0, cxTotal: 0, cxLocalClose: 0 };
   readonly #options: ResolvedOptions;
@@ -79,6 +83,8 @@ export class KvstoreStore implements ReservationStore {
     };
     this.#topology = topologyOf(options.target, deps);
     this.#isCluster = options.target.type === "cluster";
+    // A cluster needs the texts for the slots.
+    this.readsPlaces = !this.#isCluster;
   }
 
   /** The reason why the store has no connection; empty if it has one. */
@@ -87,21 +93,21 @@ export class KvstoreStore implements ReservationStore {
   }
 
   count(request: CountRequest): void | Promise<void> {
+    return promised((waiter) => this.countFor(request, waiter));
+  }
+
+  countFor(request: CountRequest, waiter: Waiter): boolean {
     const { counts } = request;
     if (this.#closing) throw new StoreError("STORE_UNAVAILABLE", "the store is closed");
-    if (counts.length === 0) return;
     const groups =
       holdBackOf(counts, request.holdBack) === HoldBack.NEVER ? undefined : this.#topology.groups(counts);
     const trace = this.#options.tracing?.active;
-    if (groups === undefined) return this.#submit(request, trace);
-    return countAcross(
-      request,
-      groups.map((group: readonly Count[]) => ({
-        counts: group,
-        count: (part: CountRequest) => this.#submit(part, trace),
-      })),
-      this.#onRefund,
-    );
+    if (groups === undefined) return this.#submit(request, trace, waiter);
+    const parts = groups.map((group: readonly Count[]) => ({
+      counts: group,
+      count: (part: CountRequest) => promised((partWaiter) => this.#submit(part, trace, partWaiter)),
+    }));
+    return whenAnswered(countAcross(request, parts, this.#onRefund), waiter);
   }
 
   acquire(request: AcquireRequest): void | Promise<void> {
@@ -187,14 +193,14 @@ export class KvstoreStore implements ReservationStore {
     return new AcquireStep(groups, holdBack, now, slot, settled);
   }
 
-  #submit(request: CountRequest, trace: CallTrace | undefined): void | Promise<void> {
+  #submit(request: CountRequest, trace: CallTrace | undefined, waiter: Waiter): boolean {
     const { counts } = request;
-    if (counts.length === 0) return;
-    const { since, until } = waitOf(request);
-    return new Promise((resolve, reject) => {
-      const holdBack = holdBackOf(counts, request.holdBack);
-      this.#topology.submit(new Ticket(counts, holdBack, until, since, trace, resolve, reject));
-    });
+    if (counts.length === 0) return true;
+    const patience = patienceOf(request);
+    const since = performance.now();
+    const holdBack = holdBackOf(counts, request.holdBack);
+    this.#topology.submit(new Ticket(counts, holdBack, since + patience, since, trace, waiter));
+    return false;
   }
 
   #submitSteps(
@@ -202,9 +208,11 @@ export class KvstoreStore implements ReservationStore {
     request: Pick<AcquireRequest, "now" | "deadline">,
     trace: CallTrace | undefined,
   ): Promise<void> {
-    const { since, until } = waitOf(request);
-    return new Promise((resolve, reject) => {
-      const ticket = new Ticket(NO_COUNTS, HoldBack.NEVER, until, since, trace, resolve, reject);
+    const patience = patienceOf(request);
+    const since = performance.now();
+    return new Promise((answered, failed) => {
+      const waiter = { answered, failed };
+      const ticket = new Ticket(NO_COUNTS, HoldBack.NEVER, since + patience, since, trace, waiter);
       ticket.expect(steps.length);
       this.#topology.submitSteps(steps, ticket);
     });
@@ -246,14 +254,15 @@ function seesHolds(groups: readonly AcquireGroup[]): boolean {
 /** The groups of a ticket are in its steps. */
 const NO_COUNTS: readonly Count[] = [];
 
-/** A caller's wait on the monotonic clock. @throws {StoreError} if its deadline has passed */
-function waitOf({ now, deadline }: Pick<CountRequest, "now" | "deadline">): { since: number; until: number } {
-  // The caller's clock may differ from ours. The time until its deadline is the same.
+/**
+ * Milliseconds until a caller's deadline. They are the same on its clock and on ours.
+ * @throws {StoreError} if it has passed
+ */
+function patienceOf({ now, deadline }: Pick<CountRequest, "now" | "deadline">): number {
   const patience = deadline === 0 ? Number.POSITIVE_INFINITY : deadline - now;
   if (patience <= 0)
     throw new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the count");
-  const since = performance.now();
-  return { since, until: since + patience };
+  return patience;
 }
 
 function topologyOf(target: KvstoreTarget, deps: Dependencies): Topology {

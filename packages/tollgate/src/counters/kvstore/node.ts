@@ -236,10 +236,10 @@ export class StoreNode {
   }
 
   /** Handles a fresh key (evicted, or the server lost its data), or one whose EXPIRE was lost with a connection. */
-  #setExpiryLater({ stem, windowStart, windowSize }: FreshKey): void {
+  #setExpiryLater(key: FreshKey): void {
     if (this.#fresh.length >= this.#options.maxWaiting || this.#freshBytes > MAX_FRESH_BYTES) return;
-    this.#freshBytes += stem.length;
-    this.#fresh.push({ stem, windowStart, windowSize });
+    this.#freshBytes += key.stem.length;
+    this.#fresh.push(key);
     this.#schedule();
   }
 

@@ -5,6 +5,7 @@ import { Kind, type Op } from "./op.ts";
 import { type CommandWriter, commandHead } from "./resp/writer.ts";
 import { countTogether, refund, type Script, scriptHead, TOGETHER_ARGS } from "./scripts.ts";
 import { settleScript } from "./settle-script.ts";
+import { hashOf, hashOfKey } from "./stems.ts";
 
 const incrby = commandHead(3, "INCRBY");
 const expire = commandHead(3, "EXPIRE");
@@ -38,8 +39,8 @@ export class OpWriter {
     switch (op.kind) {
       case Kind.ADD: {
         writer.raw(incrby);
-        writer.key(op.stem, op.windowStart);
-        op.hash = writer.hash;
+        writer.key(op.stem, op.windowStart, op.place);
+        op.hash = hashOfKey(op.hashOfStem, op.windowStart);
         writer.integer(op.total);
         const expiries = this.#context.expiries;
         if (expiries.has(op.hash)) return 1;
@@ -54,17 +55,17 @@ export class OpWriter {
       }
       case Kind.LOOK:
         writer.raw(get);
-        writer.key(op.stem, op.windowStart);
+        writer.key(op.stem, op.windowStart, op.place);
         return 1;
       case Kind.REFUND:
         writer.raw(this.#withText(refund, op) ? refundHeadWithText : refundHead);
-        writer.key(op.stem, op.windowStart);
+        writer.key(op.stem, op.windowStart, op.place);
         writer.integer(op.total);
         return 1;
       case Kind.EXPIRE:
         writer.raw(expire);
-        writer.key(op.stem, op.windowStart);
-        op.hash = writer.hash;
+        writer.key(op.stem, op.windowStart, op.place);
+        op.hash = hashOfKey(op.hashOfStem, op.windowStart);
         writer.integer(this.#context.lifetime(op.windowSize));
         return 1;
       case Kind.ACQUIRE:
@@ -108,10 +109,11 @@ export class OpWriter {
     writer.raw(scriptHead(countTogether, counts.length, args, this.#withText(countTogether, op)));
     const expiries = this.#context.expiries;
     op.hashes = counts.map((count) => {
-      writer.key(count.stem, count.windowStart);
-      if (count.hits <= 0 || expiries.has(writer.hash)) return undefined;
-      expiries.add(writer.hash);
-      return writer.hash;
+      writer.key(count.stem, count.windowStart, count.place);
+      const hash = hashOfKey(hashOf(count), count.windowStart);
+      if (count.hits <= 0 || expiries.has(hash)) return undefined;
+      expiries.add(hash);
+      return hash;
     });
     writer.integer(holdBack);
     for (let i = 0; i < counts.length; i++) {

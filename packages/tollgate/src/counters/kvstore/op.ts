@@ -1,4 +1,4 @@
-import { MAX_COUNT } from "../store.ts";
+import { MAX_COUNT, type StemPlace } from "../store.ts";
 import type { Ticket } from "../transport/ticket.ts";
 import { AcquireCall } from "./acquire-call.ts";
 import { ErrorReply, type Reply, toInteger } from "./resp/reader.ts";
@@ -11,6 +11,8 @@ export const Kind = { LOOK: 0, ADD: 1, REFUND: 2, ATOMIC: 3, EXPIRE: 4, ACQUIRE:
 export class Op {
   kind: number = Kind.LOOK;
   stem = "";
+  place: StemPlace | undefined;
+  hashOfStem = 0;
   windowStart = 0;
   windowSize = 0;
   /** The sum of its members' absolute hits. */
@@ -18,6 +20,7 @@ export class Op {
   ticket: Ticket | null = null;
   mode = 0;
   expires = false;
+  /** Of the whole key. */
   hash = 0;
   /** Atomic: for each count, the hash of its key if the script sets its expiry. */
   hashes: (number | undefined)[] = [];
@@ -44,6 +47,7 @@ export class Op {
   release(): void {
     this.ticket = null;
     this.stem = "";
+    this.place = undefined;
     this.reply = undefined;
     this.#call?.clear();
     this.#settle?.clear();

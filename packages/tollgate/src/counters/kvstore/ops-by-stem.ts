@@ -1,7 +1,4 @@
-/** An op that a batch sends for a stem. */
-interface OfStem {
-  readonly stem: string;
-}
+import { areEqual, hashOf, type Stem } from "./stems.ts";
 
 /** Four times the counts of a batch, and a power of 2. */
 const SLOTS = 4096;
@@ -22,19 +19,19 @@ export class OpsByStem {
   }
 
   /** The slot of a stem: of its op, or a free one. -1 if all probed slots belong to other stems. */
-  slotOf(stem: string, ops: readonly OfStem[]): number {
+  slotOf(stem: Stem, ops: readonly Stem[], hash = hashOf(stem)): number {
     const slots = this.#slots;
-    let slot = hashOf(stem) & (SLOTS - 1);
+    let slot = hash & (SLOTS - 1);
     for (let probe = 0; probe < MAX_PROBES; probe++) {
       const number = slots[slot]!;
-      if (number === 0 || ops[number - 1]!.stem === stem) return slot;
+      if (number === 0 || areEqual(ops[number - 1]!, stem)) return slot;
       slot = (slot + 1) & (SLOTS - 1);
     }
     return -1;
   }
 
   /** The op in a slot, if there is one. */
-  opAt<Op extends OfStem>(slot: number, ops: readonly Op[]): Op | undefined {
+  opAt<Op extends Stem>(slot: number, ops: readonly Op[]): Op | undefined {
     const number = slot < 0 ? 0 : this.#slots[slot]!;
     return number === 0 ? undefined : ops[number - 1];
   }
@@ -46,14 +43,3 @@ export class OpsByStem {
     this.#slots[slot] = op + 1;
   }
 }
-
-/** Hashes the end of a stem, because stems begin alike. */
-function hashOf(stem: string): number {
-  const { length } = stem;
-  let hash = length;
-  for (let at = Math.max(0, length - MAX_HASHED); at < length; at++)
-    hash = Math.imul(hash ^ stem.charCodeAt(at), 0x01000193);
-  return hash ^ (hash >>> 15);
-}
-
-const MAX_HASHED = 48;

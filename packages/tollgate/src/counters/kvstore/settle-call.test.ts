@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { makeSettle, newToken } from "../../../test/counters/reservation-conformance.ts";
 import { Step } from "../reservations.ts";
 import { HoldBack } from "../store.ts";
@@ -8,7 +9,8 @@ import { CommandWriter } from "./resp/writer.ts";
 import { SettleCall } from "./settle-call.ts";
 
 function ticket(onFail: (error: Error) => void = assert.fail): Ticket {
-  return new Ticket([], HoldBack.NEVER, Number.POSITIVE_INFINITY, 0, undefined, () => {}, onFail);
+  const waiter = { answered: () => {}, failed: (error: unknown) => onFail(error as Error) };
+  return new Ticket([], HoldBack.NEVER, Number.POSITIVE_INFINITY, 0, undefined, waiter);
 }
 
 const settled = (limit: number) =>
@@ -44,7 +46,7 @@ test("a call writes as many keys and arguments as it says", () => {
 });
 
 for (const reply of [null, "OK", [1], [1, ...Array.from({ length: 18 }, () => "1")]])
-  test(`the reply ${JSON.stringify(reply).slice(0, 20)} fails all callers of a call`, () => {
+  test(`the reply ${JSON.stringify(reply).slice(0, 20)} fails all callers of a call`, async () => {
     const call = new SettleCall();
     const errors: string[] = [];
     for (const limit of [10, 20])
@@ -53,6 +55,7 @@ for (const reply of [null, "OK", [1], [1, ...Array.from({ length: 18 }, () => "1
         ticket(({ message }) => errors.push(message)),
       );
     call.settle(reply);
+    await nextTurn();
     assert.equal(errors.length, 2);
     for (const message of errors) assert.match(message, /unexpected format/);
   });

@@ -17,6 +17,7 @@ import {
   Outcome,
   Refuses,
   StoreError,
+  type Waiter,
 } from "../store.ts";
 import { Ticket } from "../transport/ticket.ts";
 import { tlsConnectionOptions } from "../transport/tls.ts";
@@ -24,13 +25,7 @@ import { expiryOf, keyOf } from "./memcached-key.ts";
 import { Nodes } from "./nodes.ts";
 import { newGauges, type ObjcacheOptions } from "./objcache-options.ts";
 
-type TicketMaker = (
-  until: number,
-  since: number,
-  trace: CallTrace | undefined,
-  resolve: () => void,
-  reject: (error: StoreError) => void,
-) => Ticket;
+type TicketMaker = (until: number, since: number, trace: CallTrace | undefined, waiter: Waiter) => Ticket;
 
 /** A request for limits. Its counts look at the counters. */
 class AcquireTicket extends Ticket {
@@ -79,9 +74,9 @@ export class ObjcacheStore implements CounterStore {
 
   count(request: CountRequest): void | Promise<void> {
     if (request.counts.length === 0) return;
-    return this.#start(request, (until, since, trace, resolve, reject) => {
+    return this.#start(request, (until, since, trace, waiter) => {
       const holdBack = holdBackOf(request.counts, request.holdBack);
-      return new Ticket(request.counts, holdBack, until, since, trace, resolve, reject);
+      return new Ticket(request.counts, holdBack, until, since, trace, waiter);
     });
   }
 
@@ -175,8 +170,8 @@ export class ObjcacheStore implements CounterStore {
     const until = since + patience;
     const connections = keys.map((key) => this.#nodes.connectionOf(key));
     for (const connection of connections) connection.ensureRoom();
-    return new Promise((resolve, reject) => {
-      const ticket = makeTicket(until, since, this.#tracing?.active, resolve, reject);
+    return new Promise((answered, failed) => {
+      const ticket = makeTicket(until, since, this.#tracing?.active, { answered, failed });
       ticket.expect(counts.length);
       for (let i = 0; i < counts.length; i++)
         connections[i]!.push({ key: keys[i]!, count: counts[i]!, ticket });

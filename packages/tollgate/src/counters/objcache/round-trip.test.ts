@@ -1,13 +1,14 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { makeCount } from "../../../test/counters/conformance.ts";
-import { HoldBack } from "../store.ts";
+import { HoldBack, type StoreError } from "../store.ts";
 import { Ticket } from "../transport/ticket.ts";
 import { newGauges } from "./objcache-options.ts";
 import { RoundTrip } from "./round-trip.ts";
 
 describe("a batch", () => {
-  test("settles every caller although one of them fails", () => {
+  test("settles every caller although one of them fails", async () => {
     const settled: string[] = [];
     let done = 0;
     const members = [0, 1, 2].map((index) => {
@@ -18,8 +19,11 @@ describe("a batch", () => {
         Number.POSITIVE_INFINITY,
         0,
         undefined,
-        () => settled.push(`${index}: ${count.after}`),
-        ({ code, message }) => settled.push(`${index}: ${code} ${message}`),
+        {
+          answered: () => settled.push(`${index}: ${count.after}`),
+          failed: (error) =>
+            settled.push(`${index}: ${(error as StoreError).code} ${(error as Error).message}`),
+        },
       );
       return { key: `${index}:`, count, ticket };
     });
@@ -45,6 +49,8 @@ describe("a batch", () => {
     batch.accept({ key: "2:", data: "6" });
     assert.ok(batch.accept("END"));
     batch.finish();
+    await nextTurn();
+    settled.sort();
     assert.deepEqual(settled, [
       "0: 5",
       "1: STORE_UNAVAILABLE cannot use an answer of the store: a fault in the code",

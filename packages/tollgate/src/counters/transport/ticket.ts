@@ -1,8 +1,8 @@
 import type { CallTrace, TraceAttributes, TraceSpan, Tracing } from "../../observe/tracing/tracing.ts";
-import { type Count, HoldBack, StoreError } from "../store.ts";
+import { type Count, HoldBack, StoreError, type Waiter } from "../store.ts";
 
 /**
- * A request in progress: the number of its open counts, and its promise. When it is done (answered, failed or past its
+ * A request in progress: the number of its open counts, and its waiter. When it is done (answered, failed or past its
  * deadline) nothing changes its counts afterwards: the caller may reuse them.
  */
 export class Ticket {
@@ -20,8 +20,7 @@ export class Ticket {
   done = false;
   /** Number of times that one of its counts was sent again (MOVED, ASK, TRYAGAIN, NOSCRIPT). */
   redirections = 0;
-  readonly #resolve: () => void;
-  readonly #reject: (error: StoreError) => void;
+  readonly #waiter: Waiter;
 
   constructor(
     counts: readonly Count[],
@@ -29,8 +28,7 @@ export class Ticket {
     deadline: number,
     since: number,
     trace: CallTrace | undefined,
-    resolve: () => void,
-    reject: (error: StoreError) => void,
+    waiter: Waiter,
   ) {
     this.counts = counts;
     this.holdBack = holdBack;
@@ -39,8 +37,7 @@ export class Ticket {
     this.trace = trace;
     this.parts = counts.length;
     this.left = this.atomic ? 1 : counts.length;
-    this.#resolve = resolve;
-    this.#reject = reject;
+    this.#waiter = waiter;
   }
 
   /** Whether its counts may hold each other back: then one atomic step counts all of them. */
@@ -58,13 +55,14 @@ export class Ticket {
   answered(): void {
     if (--this.left > 0 || this.done) return;
     this.done = true;
-    this.#resolve();
+    this.#waiter.answered();
   }
 
+  /** The waiter gets the error after the present callback: tickets often fail within a walk over the queues. */
   fail(error: StoreError): void {
     if (this.done) return;
     this.done = true;
-    this.#reject(error);
+    queueMicrotask(() => this.#waiter.failed(error));
   }
 }
 

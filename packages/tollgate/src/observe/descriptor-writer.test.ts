@@ -44,7 +44,7 @@ const channels = {
 
 describe("writing to a descriptor", () => {
   for (const [name, open] of Object.entries(channels))
-    it(`that is ${name} does not wait for a stalled reader, buffers a bounded amount, and reports dropped lines`, async () => {
+    it(`to ${name} does not wait for a stalled reader, buffers a bounded amount, and reports dropped lines`, async () => {
       const channel = open();
       const child = run(
         `const out = writerTo(2, { maxHeldBytes: 100_000, onRoom: (dropped) => "dropped " + dropped + "\\n" });

@@ -4,8 +4,8 @@ import type { Incoming } from "./incoming.ts";
 import { cutTarget } from "./target.ts";
 
 /**
- * Whose forwarded headers count: `false` for none, `true` for all (only if clients cannot bypass the proxy), or the
- * number of proxies, counted from this server.
+ * The proxies whose forwarded headers count: `false` for none, `true` for all (only if clients cannot bypass the proxy),
+ * or their number, counted from this server.
  */
 export type TrustProxy = boolean | number;
 

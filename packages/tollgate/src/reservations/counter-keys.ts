@@ -1,31 +1,21 @@
-/**
- * Finds counters by their keys without a text for each call: by a hash of the key's bytes, under a random key, since callers
- * choose the keys.
- */
-import { randomBytes } from "node:crypto";
-import { KeyScratch } from "../counters/embedded/key.ts";
-import type { AcquireLimit } from "../counters/store.ts";
+/** Finds counters: by the digest that the embedded store has of a key, and by the key of other stores. */
+import type { ReservedLimit } from "../counters/reservations.ts";
 
-/** A key, as `KeyScratch` encodes it. */
 export interface KnownCounter {
-  /** Its number among the counters. */
-  readonly number: number;
-  readonly words: Int32Array;
-  readonly lengthField: number;
+  /** Its key in the table. */
+  readonly key: number | string;
+  /** The other half of a digest. */
+  readonly half: number;
   readonly windowStart: number;
 }
 
-/** Counters in the order in which they were added. */
+/**
+ * Counters in the order in which they were added. If one of two with a common key in the table is deleted, the other one may
+ * be added again.
+ */
 export class CounterKeys<Counter extends KnownCounter> {
-  readonly #counters = new Map<number, Counter>();
-  readonly #key: KeyScratch;
-  #number = 0;
-  #windowStart = 0;
-
-  constructor() {
-    const seeds = randomBytes(8);
-    this.#key = new KeyScratch(seeds.readInt32LE(0), seeds.readInt32LE(4));
-  }
+  readonly #counters = new Map<number | string, Counter>();
+  #asked: KnownCounter["key"] = 0;
 
   get size(): number {
     return this.#counters.size;
@@ -39,33 +29,39 @@ export class CounterKeys<Counter extends KnownCounter> {
     return this.#counters.values().next().value;
   }
 
-  find(limit: AcquireLimit): Counter | undefined {
-    const key = this.#key;
-    key.encode(limit);
-    const { windowStart } = limit;
-    this.#windowStart = windowStart;
-    // Counters with the same hash follow each other. If one of them is deleted, the next may be added twice.
-    for (let number = key.hash ^ windowStart; ; number++) {
-      number |= 0;
-      this.#number = number;
-      const known = this.#counters.get(number);
-      if (known === undefined || isOf(known, key, windowStart)) return known;
+  find(limit: ReservedLimit): Counter | undefined {
+    const { digest, windowStart } = limit;
+    if (digest !== undefined) return this.#byDigest(digest);
+    const stem = stemOf(limit);
+    this.#asked = stem;
+    const known = this.#counters.get(stem);
+    if (known === undefined || known.windowStart === windowStart) return known;
+    this.#asked = `${stem} ${windowStart}`;
+    return this.#counters.get(this.#asked);
+  }
+
+  /** All windows of a counter have one digest, as in the store. */
+  #byDigest(digest: Int32Array): Counter | undefined {
+    for (let key = digest[1]!; ; key = (key + 1) | 0) {
+      const known = this.#counters.get(key);
+      if (known !== undefined && known.half !== digest[0]) continue;
+      this.#asked = key;
+      return known;
     }
   }
 
-  /** The key that `find` has not found. */
-  get asked(): KnownCounter {
-    const { words, size, lengthField } = this.#key;
-    return { number: this.#number, words: words.slice(0, size), lengthField, windowStart: this.#windowStart };
+  /** The key of a counter that `find` has just not found. */
+  keyOf({ digest, windowStart }: ReservedLimit): KnownCounter {
+    return { key: this.#asked, half: digest?.[0] ?? 0, windowStart };
   }
 
   add(counter: Counter): void {
-    this.#counters.set(counter.number, counter);
+    this.#counters.set(counter.key, counter);
   }
 
   /** @returns whether it was among the counters */
   delete(counter: Counter): boolean {
-    return this.#counters.get(counter.number) === counter && this.#counters.delete(counter.number);
+    return this.#counters.get(counter.key) === counter && this.#counters.delete(counter.key);
   }
 
   moveToEnd(counter: Counter): void {
@@ -73,8 +69,10 @@ export class CounterKeys<Counter extends KnownCounter> {
   }
 }
 
-function isOf({ words, lengthField, windowStart }: KnownCounter, key: KeyScratch, start: number): boolean {
-  if (lengthField !== key.lengthField || windowStart !== start) return false;
-  for (let index = 0; index < words.length; index++) if (words[index] !== key.words[index]) return false;
-  return true;
+/** The text of a key. */
+export function stemOf({ stem, place }: ReservedLimit): string {
+  if (place === undefined) return stem;
+  const { bytes, start, end } = place;
+  if (Buffer.isBuffer(bytes)) return bytes.toString("latin1", start, end);
+  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("latin1");
 }

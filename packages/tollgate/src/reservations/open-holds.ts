@@ -14,7 +14,7 @@ import {
 } from "../counters/reservations.ts";
 import { type CounterStore, Outcome, Refuses } from "../counters/store.ts";
 import type { RuleStatistics, Statistics } from "../observe/statistics.ts";
-import { CounterKeys, type KnownCounter } from "./counter-keys.ts";
+import { CounterKeys, type KnownCounter, stemOf } from "./counter-keys.ts";
 
 /** Counters that a thread remembers, and the characters of their keys. Above it, the first one is forgotten. */
 const MAX_COUNTERS = 10_000;
@@ -70,7 +70,7 @@ export class OpenHolds {
     }
     const copy = copyOf(group);
     const characters = copy.limits.reduce((sum, { stem }) => sum + stem.length, 0);
-    counters.add({ ...counters.asked, group: copy, statistics, characters, end: last });
+    counters.add({ ...counters.keyOf(lead), group: copy, statistics, characters, end: last });
     this.#characters += characters;
     while (counters.size > MAX_COUNTERS || this.#characters > MAX_CHARACTERS) this.#forget(counters.first()!);
     this.#timer ??= setTimeout(() => void this.#look(), PERIOD).unref();
@@ -148,13 +148,6 @@ function leadOf({ limits, lead }: ReservedGroup): ReservedLimit {
   return limits[lead]!;
 }
 
-function stemOf({ stem, place }: ReservedLimit): string {
-  if (place === undefined) return stem;
-  const { bytes, start, end } = place;
-  if (Buffer.isBuffer(bytes)) return bytes.toString("latin1", start, end);
-  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("latin1");
-}
-
 /** The next call overwrites the original. */
 function copyOf({ limits, lead }: ReservedGroup): ReservedGroup {
   return {
@@ -173,6 +166,7 @@ function copyOf({ limits, lead }: ReservedGroup): ReservedGroup {
       remaining: 0,
       reset: 0,
       held: 0,
+      digest: undefined,
     })),
     lead,
     hits: 0,

@@ -1,6 +1,7 @@
 /**
  * `npm run bench -- reservations`: the CPU of Reserve, Commit, CheckRateLimit and Report against that of a decision about
  * the same descriptor: in the handler alone, embedded, and of the service for a whole call, embedded and over Redis.
+ * With a folder, `npm run bench -- reservations FOLDER`: compares the path of each call with that of another checkout.
  */
 import { EmbeddedStore } from "../../packages/tollgate/src/counters/embedded/embedded-store.ts";
 import { Decider } from "../../packages/tollgate/src/decision/decide.ts";
@@ -13,6 +14,7 @@ import {
 import { responseSize, writeResponse } from "../../packages/tollgate/src/protocol/encode-response.ts";
 import type { RateLimitResponse } from "../../packages/tollgate/src/protocol/messages.ts";
 import { DEFAULT_REQUEST_LIMITS } from "../../packages/tollgate/src/protocol/request-limits.ts";
+import { idText } from "../../packages/tollgate/src/protocol/reservation-id.ts";
 import type { ReserveResponse } from "../../packages/tollgate/src/protocol/reservation-messages.ts";
 import { RequestPlaces } from "../../packages/tollgate/src/protocol/scan-request.ts";
 import { Reservations } from "../../packages/tollgate/src/reservations/reservations.ts";
@@ -20,10 +22,12 @@ import { loadRules } from "../../packages/tollgate/src/rules/load-rules.ts";
 import { cpuNanoseconds } from "../support/cpu-time.ts";
 import { decisionOptions } from "../support/decision.ts";
 import { median } from "../support/figures.ts";
+import { ab } from "./ab.ts";
 import { calls as wholeCalls } from "./calls.ts";
 import { commitMessage, decisionMessage, reserveMessage, withId } from "./messages.ts";
 
 const ROUNDS = 5;
+const AB_ROUNDS = 100;
 /** Reservations and their commits take turns: so many are open at a time. */
 const OPEN = 1000;
 
@@ -36,7 +40,11 @@ const kinds: readonly (readonly [name: string, limits: string])[] = [
   ],
 ];
 
-export async function main(): Promise<void> {
+export async function main([folder]: string[]): Promise<void> {
+  if (folder !== undefined) {
+    await ab(folder, kinds, AB_ROUNDS);
+    return;
+  }
   for (const [name, limits] of kinds) embedded(name, limits);
   await wholeCalls(kinds);
 }
@@ -96,7 +104,7 @@ function embedded(name: string, limits: string): void {
       for (let call = 0; call < OPEN; call++) {
         const answer = handler.reserve(placeOf(reserves[call]!), time(call)) as ReserveResponse;
         writeReserveResponse(answer, output, 0);
-        ids[call] = answer.id;
+        ids[call] = idText(answer.id!);
       }
       spent[0]! += microseconds(begun);
       for (let call = 0; call < OPEN; call++) withId(commits[call]!, ids[call]!);

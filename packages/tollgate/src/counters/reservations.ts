@@ -55,6 +55,8 @@ export interface ReservedLimit extends AcquireLimit {
   readonly homeStart: number;
   /** Result: hits that open holds take of this limit, those of this request included. They are part of `used`. */
   held: number;
+  /** Result: what the embedded store knows the holds of the counter by, until its next call. Other stores set none. */
+  digest?: Int32Array | undefined;
 }
 
 /** The limits of one descriptor, as in {@link AcquireGroup}. */

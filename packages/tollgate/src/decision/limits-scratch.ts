@@ -33,6 +33,8 @@ interface GroupSlot extends ScratchGroup {
 
 interface LimitSlot extends ScratchLimit {
   readonly memory: Mutable<StemPlace>;
+  /** The last plain limit. Calls of one rule follow each other. */
+  plain: ResolvedLimit | undefined;
 }
 
 export class LimitsScratch {
@@ -99,7 +101,7 @@ export class LimitsScratch {
       for (let limit = 0; limit < number; limit++) {
         slot.slots[limit] ??= newLimitSlot();
         const own = slot.slots[limit]!;
-        const resolved = limits === undefined ? plainLimitOf(part) : limits[limit]!;
+        const resolved = limits === undefined ? plainOf(own, part) : limits[limit]!;
         fillLimit(own, resolved, part.hits, nowSeconds);
         const text = limits === undefined ? part.stem : part.stems[limit];
         const end = limit === 0 ? part.stemEnd : place + stemLength(part, resolved);
@@ -181,6 +183,12 @@ function fillLimit(own: LimitSlot, resolved: ResolvedLimit, hits: number, nowSec
   own.used = own.remaining = own.reset = 0;
 }
 
+function plainOf(own: LimitSlot, part: PreparedPart): ResolvedLimit {
+  // Each resolution has its own object.
+  if (own.plain?.currentLimit !== part.currentLimit) own.plain = plainLimitOf(part);
+  return own.plain;
+}
+
 function newGroupSlot(): GroupSlot {
   return {
     limits: [],
@@ -225,6 +233,8 @@ function newLimitSlot(): LimitSlot {
     reset: 0,
     homeStart: 0,
     held: 0,
+    digest: undefined,
     memory: newPlace(),
+    plain: undefined,
   };
 }

@@ -26,7 +26,7 @@ interface Method<Answer> {
   denied?(denial: RateLimitResponse): Answer;
 }
 
-const refused: ReserveResponse = { code: Code.OVER_LIMIT, id: "", reserved: 0 };
+const refused: ReserveResponse = { code: Code.OVER_LIMIT, id: undefined, reserved: 0 };
 
 /** Serves `kuadrant.service.ratelimit.v1.RateLimitService`. */
 export function serveReservations(
@@ -99,6 +99,13 @@ function serve<Answer>(
       traced.end({ "rpc.grpc.status_code": status?.code ?? Status.OK }, status?.message);
     }
   };
+  const answerLater = async (call: UnaryCall, answer: Promise<Answer>) => {
+    try {
+      write(call, await answer);
+    } catch (error) {
+      fail(call, error);
+    }
+  };
   server.unaryInPlace(path, (call) => {
     if (tracing.enabled) {
       const traced = TracedCall.begin(tracing, spanName, (name) => call.metadata(name), attributes);
@@ -109,8 +116,7 @@ function serve<Answer>(
     }
     try {
       const answer = ask(call, { now: call.readAt, deadline: call.deadline });
-      if (answer instanceof Promise)
-        answer.then((response) => write(call, response)).catch((error: unknown) => fail(call, error));
+      if (answer instanceof Promise) void answerLater(call, answer);
       else write(call, answer);
     } catch (error) {
       fail(call, error);

@@ -1,4 +1,5 @@
 /** Writes a `ReserveResponse` or a `CommitResponse`. */
+import { ID_DIGITS, writeId } from "./reservation-id.ts";
 import type { CommitResponse, ReserveResponse } from "./reservation-messages.ts";
 import { WireType } from "./wire.ts";
 
@@ -7,8 +8,8 @@ const ID = (2 << 3) | WireType.BYTES;
 const RESERVED_AMOUNT = (3 << 3) | WireType.VARINT;
 const RELEASED = (1 << 3) | WireType.VARINT;
 
-/** The most bytes of a `ReserveResponse`: an id has 40 characters. */
-export const RESERVE_RESPONSE_BYTES = 64;
+/** The most bytes of a `ReserveResponse`. */
+export const RESERVE_RESPONSE_BYTES = 4 + ID_DIGITS + 11;
 export const COMMIT_RESPONSE_BYTES = 2;
 
 /** @returns the end of the message */
@@ -20,10 +21,10 @@ export function writeReserveResponse(
   let at = start;
   bytes[at++] = CODE;
   bytes[at++] = code;
-  if (id !== "") {
+  if (id !== undefined) {
     bytes[at++] = ID;
-    bytes[at++] = id.length;
-    for (let index = 0; index < id.length; index++) bytes[at++] = id.charCodeAt(index);
+    bytes[at++] = ID_DIGITS;
+    at = writeId(id, bytes, at);
   }
   if (reserved > 0) {
     bytes[at++] = RESERVED_AMOUNT;

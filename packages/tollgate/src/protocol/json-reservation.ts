@@ -12,6 +12,7 @@ import {
 } from "./json-request.ts";
 import type { JsonObject } from "./messages.ts";
 import type { RequestLimits } from "./request-limits.ts";
+import { idOf, idText } from "./reservation-id.ts";
 import type {
   CommitFields,
   CommitResponse,
@@ -49,7 +50,7 @@ export function commitFromJson(bytes: Uint8Array, limits: RequestLimits): Reserv
       `must have at most ${LONGEST_ID} characters, not ${id.length}`,
     );
   const actual = pick(fields, "actualAmount", "actual_amount", "");
-  return { ...targetOf(fields, limits), id, actual: amountOf(actual, "actualAmount") };
+  return { ...targetOf(fields, limits), id: idOf(id), actual: amountOf(actual, "actualAmount") };
 }
 
 function fieldsOf(bytes: Uint8Array, limits: RequestLimits, names: readonly string[]): Fields {
@@ -86,7 +87,7 @@ function ttlOf(value: unknown): number | undefined {
 export function reserveToJson({ code, id, reserved }: ReserveResponse): JsonObject {
   return {
     code: codeNames[code],
-    ...(id !== "" && { reservationId: id }),
+    ...(id !== undefined && { reservationId: idText(id) }),
     ...(reserved > 0 && { reservedAmount: String(reserved) }),
   };
 }

@@ -1,5 +1,6 @@
 /** The messages of `kuadrant.service.ratelimit.v1.RateLimitService` that Envoy's protocol does not have. */
 import type { Code, Descriptor } from "./messages.ts";
+import type { IdWords } from "./reservation-id.ts";
 
 /** The target of a call: the container of the rules, and the descriptors. */
 export interface ReservationTarget {
@@ -16,16 +17,16 @@ export interface ReserveFields {
 }
 
 export interface CommitFields {
-  /** Empty for none. */
-  readonly id: string;
+  /** A text if it is not one of ours; empty for none. */
+  readonly id: IdWords | string;
   /** Above 2^53 - 1 it is rounded. */
   readonly actual: number;
 }
 
 export interface ReserveResponse {
   readonly code: Code;
-  /** Empty for none. */
-  readonly id: string;
+  /** Undefined for none. */
+  readonly id: IdWords | undefined;
   readonly reserved: number;
 }
 

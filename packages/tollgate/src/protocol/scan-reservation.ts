@@ -2,6 +2,7 @@
  * Reads the fields of a `ReserveRequest` or a `CommitRequest` behind the domain and the descriptors, which
  * `scan-request.ts` reads: both messages have them in the fields 1 and 2, as Envoy's.
  */
+import { ID_DIGITS, type IdWords, readId } from "./reservation-id.ts";
 import type { CommitFields, ReserveFields } from "./reservation-messages.ts";
 import { WireError, WireReader, WireType } from "./wire.ts";
 
@@ -19,6 +20,8 @@ const MAX_SECONDS = 315_576_000_000;
 const MAX_NANOS = 999_999_999;
 
 const reader = new WireReader();
+/** Memory for the id of the last commit. */
+const words: number[] = [];
 
 /** @throws {WireError} */
 export function scanReserve(buffer: Uint8Array, start: number, end: number): ReserveFields {
@@ -37,11 +40,11 @@ export function scanReserve(buffer: Uint8Array, start: number, end: number): Res
   return { amount, ttl };
 }
 
-/** @throws {WireError} also for an id of more than 256 bytes */
+/** The next call overwrites the words of the id. @throws {WireError} also for an id of more than 256 bytes */
 export function scanCommit(buffer: Uint8Array, start: number, end: number): CommitFields {
   reader.reset(buffer, start, end);
   let actual = 0;
-  let id = "";
+  let id: IdWords | string = "";
   while (reader.position < end) {
     const tag = reader.tag();
     if (tag === ACTUAL_AMOUNT) actual = reader.wideUint64();
@@ -49,7 +52,8 @@ export function scanCommit(buffer: Uint8Array, start: number, end: number): Comm
       const next = reader.lengthDelimited();
       if (next - reader.position > LONGEST_ID)
         throw new WireError(`reservation_id is longer than ${LONGEST_ID} bytes`);
-      id = reader.text(reader.position, next);
+      const isOurs = next - reader.position === ID_DIGITS && readId(buffer, reader.position, words);
+      id = isOurs ? words : reader.text(reader.position, next);
       reader.position = next;
     } else reader.skip(tag);
   }

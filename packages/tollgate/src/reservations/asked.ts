@@ -1,17 +1,23 @@
 /** One call, with the limits of its descriptors. Calls reuse these objects. */
-import { type ReservationRequest, Step, Verdict } from "../counters/reservations.ts";
+import { type ReservationRequest, Step, type Token, Verdict } from "../counters/reservations.ts";
 import { LimitsScratch } from "../decision/limits-scratch.ts";
 import type { Mutable, PreparedPart } from "../decision/prepared.ts";
-import { type Scratch, ScratchPool } from "../decision/scratch.ts";
+import type { Scratch } from "../decision/scratch.ts";
+import { ID_WORDS } from "../protocol/reservation-id.ts";
 
 export class Asked {
-  readonly scratch: Scratch;
+  readonly scratch: Scratch<Asked>;
   readonly limits: LimitsScratch;
   readonly request: Mutable<ReservationRequest>;
   /** One for each descriptor. */
   parts: readonly Mutable<PreparedPart>[];
+  /** Memory for the id of the reservation, and for its token. */
+  readonly id: number[] = new Array(ID_WORDS).fill(0);
+  readonly token: Mutable<Token> = [0, 0, 0, 0];
+  /** Hits that a reservation holds. */
+  hold = 0;
 
-  constructor(scratch: Scratch) {
+  constructor(scratch: Scratch<Asked>) {
     this.scratch = scratch;
     this.parts = scratch.parts;
     this.limits = new LimitsScratch(scratch.parts.length);
@@ -27,31 +33,5 @@ export class Asked {
       released: false,
       repeated: false,
     };
-  }
-}
-
-export class AskedPool {
-  readonly #pool = new ScratchPool();
-  readonly #asked = new WeakMap<Scratch, Asked>();
-
-  take(descriptors: number): Asked {
-    const scratch = this.#pool.take(descriptors);
-    let asked = this.#asked.get(scratch);
-    if (asked === undefined) {
-      asked = new Asked(scratch);
-      this.#asked.set(scratch, asked);
-    }
-    asked.parts = scratch.parts;
-    return asked;
-  }
-
-  /** Returns the objects. The next call overwrites them. */
-  give({ scratch }: Asked): void {
-    this.#pool.give(scratch);
-  }
-
-  /** Returns them in the next turn of the event loop: their caller still writes the response. */
-  giveLater({ scratch }: Asked): void {
-    this.#pool.giveLater(scratch);
   }
 }

@@ -98,6 +98,33 @@ test("looks again while the store fails", async (t) => {
   assert.equal(expired(), 5);
 });
 
+test("a round ends when looks fail, and the rounds get rarer", async (t) => {
+  let isCut = true;
+  const { holds, statistics, looks, pass, expired } = setUp(t, (group) => {
+    if (isCut) throw new StoreError("STORE_UNAVAILABLE", "cut");
+    found(group, 5, 0);
+  });
+  for (let index = 0; index < 600; index++) holds.add(groupOf(`${index}:`), statistics, 1000);
+  await pass(MINUTE);
+  assert.deepEqual(
+    looks.map(({ at }) => at / 1000),
+    [1, 2, 4, 8, 16, 32].flatMap((second) => Array.from({ length: 16 }, () => second)),
+  );
+  isCut = false;
+  await pass(MINUTE);
+  assert.equal(expired(), 600 * 5);
+});
+
+test("the counters of a server that works are looked at while another server fails", async (t) => {
+  const { holds, statistics, pass, expired } = setUp(t, (group) => {
+    if (Number.parseInt(group.limits[0]!.stem, 10) < 10) throw new StoreError("STORE_UNAVAILABLE", "cut");
+    found(group, 5, 0);
+  });
+  for (let index = 0; index < 600; index++) holds.add(groupOf(`${index}:`), statistics, 1000);
+  await pass(2 * MINUTE);
+  assert.equal(expired(), 590 * 5);
+});
+
 test("looks again after a minute while holds of other processes are open", async (t) => {
   let held = 5;
   const { holds, statistics, looks, pass } = setUp(t, (group) => found(group, 0, held));
@@ -124,6 +151,30 @@ test("a commit that leaves no hold needs no look", async (t) => {
   assert.deepEqual(looks, [{ stem: "b:", at: 1000 }]);
 });
 
+test("a counter is known by its whole key and its window, in place and as a text", async (t) => {
+  const { holds, statistics, looks, pass } = setUp(t, (group) => found(group, 0, 0));
+  const stems = ["a:", "b:", "a:\u00e9", "a:\u2713", `a:${"x".repeat(600)}`, `a:${"x".repeat(601)}`];
+  for (let turn = 0; turn < 2; turn++)
+    for (const stem of stems) {
+      holds.add(groupOf(stem), statistics, 1000);
+      if (stem.includes("\u2713")) continue;
+      const { limits, ...group } = groupOf("");
+      const bytes = Buffer.from(`-${stem}-`, "latin1");
+      holds.add(
+        { ...group, limits: [{ ...limits[0]!, place: { bytes, start: 1, end: bytes.length - 1 } }] },
+        statistics,
+        1000,
+      );
+    }
+  const { limits, ...group } = groupOf("a:");
+  holds.add({ ...group, limits: [{ ...limits[0]!, windowStart: 60 }] }, statistics, 1000);
+  await pass(5000);
+  assert.deepEqual(
+    looks.map(({ stem }) => stem),
+    [...stems, "a:"],
+  );
+});
+
 test("the number of counters is bounded, and so are the looks of a round", async (t) => {
   const { holds, statistics, looks, pass } = setUp(t, (group) => found(group, 0, 0));
   for (let index = 0; index < 10_100; index++) holds.add(groupOf(`${index}:`), statistics, 1000);
@@ -147,9 +198,8 @@ test("the keys of all limits of a counter have the same bound", async (t) => {
 
 test("the characters of their keys are bounded", async (t) => {
   const { holds, statistics, looks, pass } = setUp(t, (group) => found(group, 0, 0));
-  // The map's key and the limit's.
-  for (let index = 0; index < 10; index++)
+  for (let index = 0; index < 20; index++)
     holds.add(groupOf(`${index}${"x".repeat(512 * 1024)}`), statistics, 1000);
   await pass(5000);
-  assert.equal(looks.length, 7);
+  assert.equal(looks.length, 15);
 });

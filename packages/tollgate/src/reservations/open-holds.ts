@@ -3,6 +3,7 @@
  * come: the gauge of what is held would stay too high. Each thread therefore remembers the counters from which it has
  * reserved, and looks at a counter after its last hold has ended.
  */
+import { Backoff } from "../backoff.ts";
 import {
   type ReservationRequest,
   type ReservedGroup,
@@ -13,6 +14,7 @@ import {
 } from "../counters/reservations.ts";
 import { type CounterStore, Outcome, Refuses } from "../counters/store.ts";
 import type { RuleStatistics, Statistics } from "../observe/statistics.ts";
+import { CounterKeys, type KnownCounter, stemOf } from "./counter-keys.ts";
 
 /** Counters that a thread remembers, and the characters of their keys. Above it, the first one is forgotten. */
 const MAX_COUNTERS = 10_000;
@@ -20,13 +22,17 @@ const MAX_CHARACTERS = 8 * 1024 * 1024;
 /** Milliseconds between two rounds of looks, and the looks of one round. */
 const PERIOD = 1000;
 const MOST_LOOKS = 512;
+/** Looks at a time. A round ends when one of them fails. */
+const AT_A_TIME = 16;
+/** Milliseconds between two rounds at most, while the store fails. */
+const LONGEST_PERIOD = 30_000;
 /** Milliseconds until another look at a counter whose holds are still open: another process may have made them. */
 const AGAIN = 60_000;
 
-interface Remembered {
+interface Remembered extends KnownCounter {
   readonly group: ReservedGroup;
   readonly statistics: RuleStatistics;
-  /** The characters of the map's key and of the keys of all limits. */
+  /** The characters of the keys of all limits. */
   readonly characters: number;
   /** The end of the last hold, in milliseconds since the epoch. */
   end: number;
@@ -35,7 +41,11 @@ interface Remembered {
 export class OpenHolds {
   readonly #store: CounterStore;
   readonly #statistics: Statistics;
-  readonly #counters = new Map<string, Remembered>();
+  readonly #counters = new CounterKeys<Remembered>();
+  readonly #backoff = new Backoff(
+    { initialInterval: PERIOD, maxInterval: LONGEST_PERIOD, factor: 1, jitter: false },
+    Math.random,
+  );
   #characters = 0;
   #timer: NodeJS.Timeout | undefined;
 
@@ -49,56 +59,72 @@ export class OpenHolds {
    * @param end of its time to live, in milliseconds since the epoch
    */
   add(group: ReservedGroup, statistics: RuleStatistics, end: number): void {
-    const { algorithm, windowStart, windowSize } = leadOf(group);
+    const lead = leadOf(group);
+    const { algorithm, windowStart, windowSize } = lead;
     const last = algorithm.perWindow ? Math.min(end, (windowStart + windowSize) * 1000) : end;
-    const key = keyOf(group);
-    const known = this.#counters.get(key);
+    const counters = this.#counters;
+    const known = counters.find(lead);
     if (known !== undefined) {
-      known.end = Math.max(known.end, last);
+      if (known.end < last) known.end = last;
       return;
     }
     const copy = copyOf(group);
-    const characters = copy.limits.reduce((sum, { stem }) => sum + stem.length, key.length);
-    this.#counters.set(key, { group: copy, statistics, characters, end: last });
+    const characters = copy.limits.reduce((sum, { stem }) => sum + stem.length, 0);
+    counters.add({ ...counters.keyOf(lead), group: copy, statistics, characters, end: last });
     this.#characters += characters;
-    while (this.#counters.size > MAX_COUNTERS || this.#characters > MAX_CHARACTERS)
-      this.#forget(this.#counters.keys().next().value!);
+    while (counters.size > MAX_COUNTERS || this.#characters > MAX_CHARACTERS) this.#forget(counters.first()!);
     this.#timer ??= setTimeout(() => void this.#look(), PERIOD).unref();
   }
 
   /** A commit has reached the store. A counter without open holds needs no look, which costs more than this in Redis. */
   committed(group: ReservedGroup): void {
-    const { held, place } = leadOf(group);
-    if (held === 0 && place === undefined && this.#counters.size > 0) this.#forget(keyOf(group));
+    const lead = leadOf(group);
+    if (lead.held !== 0 || lead.place !== undefined || this.#counters.size === 0) return;
+    const known = this.#counters.find(lead);
+    if (known !== undefined) this.#forget(known);
   }
 
-  #forget(key: string): void {
-    this.#characters -= this.#counters.get(key)?.characters ?? 0;
-    this.#counters.delete(key);
+  #forget(counter: Remembered): void {
+    if (this.#counters.delete(counter)) this.#characters -= counter.characters;
   }
 
+  /** If a look fails, most others would fail too: the round ends. If none succeeds, the next round is later. */
   async #look(): Promise<void> {
     const now = Date.now();
-    const looks: Promise<void>[] = [];
-    for (const [key, counter] of this.#counters) {
+    const due: Remembered[] = [];
+    for (const counter of this.#counters) {
       if (counter.end > now) continue;
-      looks.push(this.#lookAt(key, counter, now));
-      if (looks.length === MOST_LOOKS) break;
+      due.push(counter);
+      if (due.length === MOST_LOOKS) break;
     }
-    await Promise.all(looks);
-    this.#timer = this.#counters.size === 0 ? undefined : setTimeout(() => void this.#look(), PERIOD).unref();
+    let answered = 0;
+    let isFailing = false;
+    for (let next = 0; next < due.length && !isFailing; next += AT_A_TIME) {
+      const some = due.slice(next, next + AT_A_TIME);
+      const looks = await Promise.all(some.map((counter) => this.#lookAt(counter, now)));
+      for (const isAnswered of looks)
+        if (isAnswered) answered++;
+        else isFailing = true;
+    }
+    if (answered > 0) this.#backoff.reset();
+    const period = isFailing && answered === 0 ? this.#backoff.next() : PERIOD;
+    this.#timer = this.#counters.size === 0 ? undefined : setTimeout(() => void this.#look(), period).unref();
   }
 
-  async #lookAt(key: string, counter: Remembered, now: number): Promise<void> {
+  /** @returns whether the store has answered */
+  async #lookAt(counter: Remembered, now: number): Promise<boolean> {
     const { group, statistics } = counter;
     try {
       await settleFrom(this.#store, lookOf(group, now));
     } catch {
-      return; // The failure policy has reported it. The next round tries again.
+      // The failure policy has reported it. The next round begins with other counters: their server may work.
+      this.#counters.moveToEnd(counter);
+      return false;
     }
     if (group.expired > 0) this.#statistics.reservationsOf(statistics).expired += group.expired;
     if (leadOf(group).held > 0) counter.end = Math.max(counter.end, now + AGAIN);
-    else if (counter.end <= now && this.#counters.get(key) === counter) this.#forget(key);
+    else if (counter.end <= now) this.#forget(counter);
+    return true;
   }
 }
 
@@ -122,18 +148,6 @@ function leadOf({ limits, lead }: ReservedGroup): ReservedLimit {
   return limits[lead]!;
 }
 
-function keyOf(group: ReservedGroup): string {
-  const limit = leadOf(group);
-  return `${stemOf(limit)} ${limit.windowStart}`;
-}
-
-function stemOf({ stem, place }: ReservedLimit): string {
-  if (place === undefined) return stem;
-  const { bytes, start, end } = place;
-  if (Buffer.isBuffer(bytes)) return bytes.toString("latin1", start, end);
-  return Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString("latin1");
-}
-
 /** The next call overwrites the original. */
 function copyOf({ limits, lead }: ReservedGroup): ReservedGroup {
   return {
@@ -152,6 +166,7 @@ function copyOf({ limits, lead }: ReservedGroup): ReservedGroup {
       remaining: 0,
       reset: 0,
       held: 0,
+      digest: undefined,
     })),
     lead,
     hits: 0,

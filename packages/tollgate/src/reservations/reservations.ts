@@ -2,19 +2,14 @@
  * Checks, reports, reservations and commits of one thread: prepares a call as a decision does, lets the store settle it,
  * and adds to the statistics. `counters/reservations.ts` has the rules.
  */
-import {
-  holdOf,
-  type ReservationRequest,
-  Step,
-  settleFrom,
-  type Token,
-  Verdict,
-} from "../counters/reservations.ts";
+import { holdOf, Step, settleFrom, Verdict } from "../counters/reservations.ts";
 import { type CounterStore, Outcome } from "../counters/store.ts";
 import type { DecisionOptions } from "../decision/decide.ts";
+import type { LimitsScratch } from "../decision/limits-scratch.ts";
 import { overallCode } from "../decision/overall.ts";
 import { Preparer } from "../decision/prepare.ts";
 import type { PreparedPart } from "../decision/prepared.ts";
+import { ScratchPool } from "../decision/scratch.ts";
 import type { Counter, Statistics } from "../observe/statistics.ts";
 import { Code, type RateLimitRequest, type RateLimitResponse } from "../protocol/messages.ts";
 import type {
@@ -25,12 +20,12 @@ import type {
 } from "../protocol/reservation-messages.ts";
 import type { RequestPlaces } from "../protocol/scan-request.ts";
 import type { RuleSet } from "../rules/rule.ts";
-import { type Asked, AskedPool } from "./asked.ts";
+import { Asked } from "./asked.ts";
 import { checkCommit, checkDescriptor, checkReserve, LONGEST_TTL } from "./check-request.ts";
 import { OpenHolds } from "./open-holds.ts";
 import { ReservationError } from "./reservation-error.ts";
-import { bind, newId, readId } from "./reservation-id.ts";
-import { countCharge, countEnded, countReserve, statusesOf } from "./settle-results.ts";
+import { bind, copyId, makeId } from "./reservation-id.ts";
+import { countCharge, countCommitted, countEnded, countReserve, statusesOf } from "./settle-results.ts";
 
 export interface ReservationOptions extends DecisionOptions {
   /** `RESERVATION_TTL`, in milliseconds */
@@ -52,7 +47,7 @@ export class Reservations {
   readonly #statistics: Statistics;
   readonly #store: CounterStore;
   readonly #preparer: Preparer;
-  readonly #pool = new AskedPool();
+  readonly #pool = new ScratchPool<Asked>();
   readonly #openHolds: OpenHolds;
   readonly #globalShadowMode: Counter;
 
@@ -68,78 +63,75 @@ export class Reservations {
   /** @throws {DecisionError} for a bad request, or without rules */
   prepare(request: RateLimitRequest, ruleSet: RuleSet | undefined): Asked {
     const { parts } = this.#preparer.prepare(request, ruleSet);
-    const asked = this.#pool.take(parts.length);
+    const asked = this.#take(parts.length);
     asked.parts = parts as typeof asked.parts;
     return asked;
   }
 
   /** The same for a message. @throws {DecisionError} */
   prepareInPlace(places: RequestPlaces, ruleSet: RuleSet | undefined): Asked {
-    const asked = this.#pool.take(places.count);
+    const asked = this.#take(places.count);
+    asked.parts = asked.scratch.parts;
     this.#preparer.prepareInPlace(places, ruleSet, asked.scratch);
     return asked;
+  }
+
+  #take(descriptors: number): Asked {
+    const scratch = this.#pool.take(descriptors);
+    scratch.more ??= new Asked(scratch);
+    return scratch.more;
   }
 
   /** @throws {StoreError} like the other calls, directly or as the promise's rejection */
   check(asked: Asked, time: CallTime): RateLimitResponse | Promise<RateLimitResponse> {
     for (const part of asked.parts) if (part.hits >= 0) part.hits = Math.max(part.hits, 1);
-    return this.#settle(asked, Step.CHECK, undefined, time, () => this.#answer(asked, time, true));
+    const waiting = this.#settle(asked, Step.CHECK, false, time);
+    return waiting === undefined ? this.#checked(asked) : this.#later(waiting, asked, this.#checked);
   }
 
   report(asked: Asked, time: CallTime): RateLimitResponse | Promise<RateLimitResponse> {
-    return this.#settle(asked, Step.REPORT, undefined, time, () => {
-      countCharge(asked);
-      return this.#answer(asked, time, false);
-    });
+    const waiting = this.#settle(asked, Step.REPORT, false, time);
+    return waiting === undefined ? this.#reported(asked) : this.#later(waiting, asked, this.#reported);
   }
 
-  /** @throws {ReservationError} */
+  /**
+   * A later call reuses the words of the response's id.
+   * @throws {ReservationError}
+   */
   reserve(asked: Asked, fields: ReserveFields, time: CallTime): ReserveResponse | Promise<ReserveResponse> {
     checkReserve(fields);
     const { ttl, maxFraction } = this.#options;
     const smallest = smallestLimit(asked.parts);
     const hold = smallest === undefined ? fields.amount : holdOf(fields.amount, smallest, maxFraction);
     setHits(asked, hold);
-    const { text, token } = newId(Math.floor(time.now / 1000));
+    asked.hold = hold;
     asked.request.ttl = Math.ceil(Math.min(fields.ttl ?? ttl, LONGEST_TTL));
-    return this.#settle(asked, Step.RESERVE, token, time, () => this.#reserved(asked, text, hold));
+    makeId(asked.id, Math.floor(time.now / 1000));
+    const waiting = this.#settle(asked, Step.RESERVE, true, time);
+    return waiting === undefined ? this.#reserved(asked) : this.#later(waiting, asked, this.#reserved);
   }
 
   /** @throws {ReservationError} */
   commit(asked: Asked, fields: CommitFields, time: CallTime): CommitResponse | Promise<CommitResponse> {
     checkCommit(fields);
     setHits(asked, fields.actual);
-    const id = readId(fields.id);
-    return this.#settle(
-      asked,
-      Step.COMMIT,
-      id?.token,
-      time,
-      () => {
-        const { request, limits } = asked;
-        if (!request.repeated) countCharge(asked, this.#statistics);
-        for (const group of limits.groups) this.#openHolds.committed(group);
-        if (limits.groups.length > 0) return { released: request.released };
-        // No counter holds anything for a reservation without limits.
-        return { released: id !== undefined && time.now - id.madeAt * 1000 < LONGEST_TTL };
-      },
-      id?.madeAt,
-    );
+    const hasId = fields.id !== "";
+    if (hasId) copyId(asked.id, fields.id);
+    else asked.id.fill(0);
+    const waiting = this.#settle(asked, Step.COMMIT, hasId, time);
+    return waiting === undefined ? this.#committed(asked) : this.#later(waiting, asked, this.#committed);
   }
 
-  /** @param madeAt when the reservation was made, in seconds */
-  #settle<Answer>(
-    asked: Asked,
-    step: ReservationRequest["step"],
-    token: Token | undefined,
-    { now, deadline }: CallTime,
-    answer: () => Answer,
-    madeAt = 0,
-  ): Answer | Promise<Answer> {
+  /**
+   * Returns the objects of the call to the pool if the store does not answer later.
+   * @param hasId whether the call names the reservation `asked.id`
+   */
+  #settle(asked: Asked, step: Step, hasId: boolean, { now, deadline }: CallTime): void | Promise<void> {
     const { limits, request, parts, scratch } = asked;
     const readsPlaces = this.#store.readsPlacesOfLimits === true;
     limits.arrange(parts, this.#options, Math.floor(now / 1000), scratch, readsPlaces, isLimited);
     const { groups } = limits;
+    const madeAt = step === Step.COMMIT ? asked.id[4]! >>> 0 : 0;
     for (let index = 0; index < groups.length; index++) {
       const group = groups[index]!;
       const own = group.limits;
@@ -152,37 +144,58 @@ export class Reservations {
       }
     }
     request.step = step;
-    request.token = token && bind(token, groups);
+    request.token = undefined;
+    if (hasId) {
+      bind(asked.id, groups, asked.token);
+      request.token = asked.token;
+    }
     request.maxHolds = this.#options.maxHolds;
     request.now = now;
     request.deadline = deadline;
     request.verdict = Verdict.OK;
     request.released = request.repeated = false;
     const waiting = groups.length === 0 ? undefined : settleFrom(this.#store, request);
-    if (waiting === undefined) {
-      this.#pool.give(asked);
-      this.#countEnded(asked);
-      return answer();
-    }
+    if (waiting === undefined) this.#pool.give(scratch);
+    return waiting;
+  }
+
+  #later<Answer>(waiting: Promise<void>, asked: Asked, answer: (asked: Asked) => Answer): Promise<Answer> {
     return waiting.then(() => {
-      this.#pool.giveLater(asked);
-      this.#countEnded(asked);
-      return answer();
+      this.#pool.giveLater(asked.scratch);
+      return answer(asked);
     });
   }
 
-  /** The ends of restored holds are unknown, so their counter is due at once. */
-  #countEnded(asked: Asked): void {
-    countEnded(asked, this.#statistics, (group, statistics) =>
-      this.#openHolds.add(group, statistics, asked.request.now),
-    );
-  }
+  readonly #checked = (asked: Asked): RateLimitResponse => {
+    countEnded(asked, this.#statistics, this.#openHolds);
+    return this.#answer(asked, true);
+  };
 
-  #answer(asked: Asked, { now }: CallTime, isVerdict: boolean): RateLimitResponse {
-    const { limits, parts } = asked;
+  readonly #reported = (asked: Asked): RateLimitResponse => {
+    countEnded(asked, this.#statistics, this.#openHolds);
+    countCharge(asked);
+    return this.#answer(asked, false);
+  };
+
+  readonly #committed = (asked: Asked): CommitResponse => {
+    const { request, limits, id } = asked;
+    const { groups } = limits;
+    countEnded(asked, this.#statistics, this.#openHolds);
+    if (!request.repeated) {
+      countCharge(asked);
+      countCommitted(asked, this.#statistics);
+    }
+    for (let index = 0; index < groups.length; index++) this.#openHolds.committed(groups[index]!);
+    if (groups.length > 0) return { released: request.released };
+    // No counter holds anything for a reservation without limits.
+    const madeAt = (id[4]! >>> 0) * 1000;
+    return { released: request.token !== undefined && request.now - madeAt < LONGEST_TTL };
+  };
+
+  #answer({ limits, parts, request }: Asked, isVerdict: boolean): RateLimitResponse {
     const { response } = limits;
     const { quotaMode, shadowMode } = this.#options;
-    statusesOf(asked, Math.floor(now / 1000));
+    statusesOf({ limits, parts, request }, Math.floor(request.now / 1000));
     let code = isVerdict ? overallCode(limits.statuses, parts, quotaMode) : Code.OK;
     if (code === Code.OVER_LIMIT && shadowMode) {
       code = Code.OK;
@@ -193,8 +206,9 @@ export class Reservations {
   }
 
   /** @throws {ReservationError} TOO_MANY_RESERVATIONS */
-  #reserved(asked: Asked, id: string, hold: number): ReserveResponse {
-    const { request, limits } = asked;
+  readonly #reserved = (asked: Asked): ReserveResponse => {
+    const { request, limits, id, hold } = asked;
+    countEnded(asked, this.#statistics, this.#openHolds);
     const { verdict } = request;
     if (verdict === Verdict.FULL)
       throw new ReservationError(
@@ -202,16 +216,23 @@ export class Reservations {
         "",
         `a counter has too many open reservations (RESERVATION_MAX_HOLDS is ${request.maxHolds})`,
       );
-    const end = request.now + request.ttl;
-    countReserve(asked, this.#statistics, (group, statistics) => this.#openHolds.add(group, statistics, end));
+    countReserve(asked, this.#statistics, this.#openHolds);
     if (verdict === Verdict.REFUSED) {
-      if (!this.#options.shadowMode) return { code: Code.OVER_LIMIT, id: "", reserved: 0 };
+      if (!this.#options.shadowMode) return refused;
       this.#globalShadowMode.value++;
     }
     // The store is unavailable: nothing is held, so there is nothing to commit.
-    const isAllowed = limits.groups.some(({ outcome }) => outcome === Outcome.ALLOWED);
-    return isAllowed ? { code: Code.OK, id: "", reserved: 0 } : { code: Code.OK, id, reserved: hold };
-  }
+    return isAllowed(limits) ? allowed : { code: Code.OK, id, reserved: hold };
+  };
+}
+
+const refused: ReserveResponse = { code: Code.OVER_LIMIT, id: undefined, reserved: 0 };
+const allowed: ReserveResponse = { code: Code.OK, id: undefined, reserved: 0 };
+
+function isAllowed({ groups }: LimitsScratch): boolean {
+  for (let index = 0; index < groups.length; index++)
+    if (groups[index]!.outcome === Outcome.ALLOWED) return true;
+  return false;
 }
 
 /** Checks the descriptors of a reservation or a commit. @throws {ReservationError} */
@@ -228,7 +249,8 @@ function isLimited({ rule, statistics, domainNotFound }: PreparedPart): boolean 
 }
 
 function setHits({ parts }: Asked, hits: number): void {
-  for (const part of parts) {
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index]!;
     part.hits = hits;
     part.isRefund = false;
   }
@@ -238,11 +260,13 @@ function setHits({ parts }: Asked, hits: number): void {
 function smallestLimit(parts: readonly PreparedPart[]): number | undefined {
   let smallest = Number.POSITIVE_INFINITY;
   let smallestShadow = Number.POSITIVE_INFINITY;
-  for (const { rule, limits } of parts) {
+  for (let index = 0; index < parts.length; index++) {
+    const { rule, limits } = parts[index]!;
     if (rule === undefined || rule.unlimited) continue;
     let own = limits === undefined ? rule.requestsPerUnit : Number.POSITIVE_INFINITY;
     // A bucket never holds more than its size.
-    for (const { cap, limit } of limits ?? []) own = Math.min(own, cap, limit.requestsPerUnit);
+    if (limits !== undefined)
+      for (const { cap, limit } of limits) own = Math.min(own, cap, limit.requestsPerUnit);
     if (rule.shadowMode) smallestShadow = Math.min(smallestShadow, own);
     else smallest = Math.min(smallest, own);
   }
@@ -260,7 +284,8 @@ function leadOf(
 ): number {
   let lead = 0;
   let latest = 0;
-  for (const [index, { algorithm, windowStart, windowSize }] of limits.entries()) {
+  for (let index = 0; index < limits.length; index++) {
+    const { algorithm, windowStart, windowSize } = limits[index]!;
     const end = algorithm.perWindow ? windowStart + windowSize : Number.POSITIVE_INFINITY;
     if (end <= latest) continue;
     latest = end;

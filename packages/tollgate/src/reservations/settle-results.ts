@@ -1,17 +1,17 @@
 /** The statuses and the statistics of settled calls. */
-import { Verdict } from "../counters/reservations.ts";
+import { type ReservationRequest, Verdict } from "../counters/reservations.ts";
 import { Outcome } from "../counters/store.ts";
-import type { LimitsScratch, ScratchGroup } from "../decision/limits-scratch.ts";
-import { tightest } from "../decision/limits-scratch.ts";
+import { type LimitsScratch, tightest } from "../decision/limits-scratch.ts";
 import type { PreparedPart } from "../decision/prepared.ts";
 import { countHits } from "../decision/tally.ts";
 import { tallyGroup } from "../decision/tally-limits.ts";
 import type { RuleStatistics, Statistics } from "../observe/statistics.ts";
+import type { OpenHolds } from "./open-holds.ts";
 
 interface Settled {
   readonly parts: readonly PreparedPart[];
   readonly limits: LimitsScratch;
-  readonly request: { readonly verdict: Verdict };
+  readonly request: Pick<ReservationRequest, "verdict" | "now" | "ttl">;
 }
 
 /** A look changes no statistic. */
@@ -25,18 +25,6 @@ const discarded: RuleStatistics = {
   totalNegativeHits: 0,
 };
 
-/** Visits the parts that the store settled, with their groups. */
-function each(
-  { parts, limits }: Settled,
-  visit: (part: Limited, group: ScratchGroup, index: number) => void,
-): void {
-  let decided = 0;
-  for (let index = 0; index < parts.length; index++) {
-    const part = parts[index]!;
-    if (isLimited(part)) visit(part, limits.groups[decided++]!, index);
-  }
-}
-
 type Limited = PreparedPart & {
   readonly rule: NonNullable<PreparedPart["rule"]>;
   readonly statistics: RuleStatistics;
@@ -47,73 +35,87 @@ function isLimited(part: PreparedPart): part is Limited {
 }
 
 /** Fills in the statuses of a check or a report. */
-export function statusesOf(settled: Settled, nowSeconds: number): void {
-  each(settled, ({ rule }, group, index) => {
-    tallyGroup(group, discarded, rule.shadowMode, nowSeconds, settled.limits.statuses[index]!);
-  });
+export function statusesOf({ parts, limits }: Settled, nowSeconds: number): void {
+  const { groups, statuses } = limits;
+  let decided = 0;
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index]!;
+    if (!isLimited(part)) continue;
+    tallyGroup(groups[decided++]!, discarded, part.rule.shadowMode, nowSeconds, statuses[index]!);
+  }
 }
 
 /**
- * Counts holds that have ended unused, that this call released, and that a snapshot has restored.
- * @param onRestored called for each group with restored holds
+ * Counts holds that have ended unused, that this call released, and that a snapshot has restored. The ends of restored
+ * holds are unknown, so their counter is due at once.
  */
-export function countEnded(
-  settled: Settled,
-  all: Statistics,
-  onRestored: (group: ScratchGroup, statistics: RuleStatistics) => void,
-): void {
-  each(settled, ({ statistics }, group) => {
+export function countEnded({ parts, limits, request }: Settled, all: Statistics, open: OpenHolds): void {
+  const { groups } = limits;
+  let decided = 0;
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index]!;
+    if (!isLimited(part)) continue;
+    const group = groups[decided++]!;
     const { expired, released, restored } = group;
-    if (restored > 0) {
-      all.reservationsOf(statistics).reserved += restored;
-      onRestored(group, statistics);
-    }
-    if (expired > 0) all.reservationsOf(statistics).expired += expired;
-    if (released > 0) all.reservationsOf(statistics).released += released;
-  });
+    if (restored + expired + released === 0) continue;
+    const { statistics } = part;
+    const counts = all.reservationsOf(statistics);
+    counts.reserved += restored;
+    counts.expired += expired;
+    counts.released += released;
+    if (restored > 0) open.add(group, statistics, request.now);
+  }
 }
 
-/**
- * Counts the hits of a report, or of a commit.
- * @param committed the statistics of a commit's rules
- */
-export function countCharge(settled: Settled, committed?: Statistics): void {
-  for (const { rule, statistics, hits, isRefund } of settled.parts) {
+/** Counts the hits of a report or of a commit. */
+export function countCharge({ parts, limits }: Settled): void {
+  const { groups } = limits;
+  let decided = 0;
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index]!;
+    const { rule, statistics, hits, isRefund } = part;
     if (rule === undefined || statistics === undefined) continue;
     if (isRefund) statistics.totalNegativeHits -= hits;
     else statistics.totalHits += hits;
-    if (rule.unlimited && !isRefund) statistics.withinLimit += hits;
-    if (committed !== undefined) committed.reservationsOf(statistics).committed += hits;
-  }
-  each(settled, ({ rule, statistics, hits }, { outcome, limits }) => {
-    if (hits <= 0 || outcome !== Outcome.COUNTED) return;
+    if (rule.unlimited) {
+      if (!isRefund) statistics.withinLimit += hits;
+      continue;
+    }
+    const { outcome, limits } = groups[decided++]!;
+    if (hits <= 0 || outcome !== Outcome.COUNTED) continue;
     const { used, held, resolved } = tightest(limits);
     const over = countHits(statistics, hits, used - held, resolved.cap, resolved.near);
     if (rule.shadowMode) statistics.shadowMode += over;
-  });
+  }
 }
 
-/**
- * Counts the hits that a reservation holds, or those that were refused.
- * @param onHeld called for each group that holds hits
- */
-export function countReserve(
-  settled: Settled,
-  all: Statistics,
-  onHeld: (group: ScratchGroup, statistics: RuleStatistics) => void,
-): void {
-  const isHeld = settled.request.verdict === Verdict.OK;
-  each(settled, ({ rule, statistics, hits }, group) => {
-    const { outcome, accepted } = group;
-    if (outcome !== Outcome.COUNTED) return;
-    if (accepted) {
-      if (!isHeld) return;
+/** Counts the hits of a commit for its rules. */
+export function countCommitted({ parts }: Settled, all: Statistics): void {
+  for (let index = 0; index < parts.length; index++) {
+    const { statistics, hits } = parts[index]!;
+    if (statistics !== undefined) all.reservationsOf(statistics).committed += hits;
+  }
+}
+
+/** Counts the hits that a reservation holds, or those that were refused. */
+export function countReserve({ parts, limits, request }: Settled, all: Statistics, open: OpenHolds): void {
+  const { groups } = limits;
+  const isHeld = request.verdict === Verdict.OK;
+  let decided = 0;
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index]!;
+    if (!isLimited(part)) continue;
+    const group = groups[decided++]!;
+    if (group.outcome !== Outcome.COUNTED) continue;
+    const { rule, statistics, hits } = part;
+    if (group.accepted) {
+      if (!isHeld) continue;
       all.reservationsOf(statistics).reserved += hits;
-      onHeld(group, statistics);
-      return;
+      open.add(group, statistics, request.now + request.ttl);
+      continue;
     }
     statistics.totalHits += hits;
     statistics.overLimit += hits;
     if (rule.shadowMode) statistics.shadowMode += hits;
-  });
+  }
 }

@@ -32,6 +32,8 @@ interface Part {
   shard: Shard;
   holds: Holds;
   first: number;
+  /** Of its state; 0 for none. The write of another state may move or drop it. */
+  entry: number;
 }
 
 /** Parts that are kept between calls. Longer requests allocate the rest. */
@@ -70,9 +72,11 @@ export class Settling {
     const parts = this.#parts;
     let newHolds = 0;
     for (let index = 0; index < parts.length; index++) {
-      const { key, digest, state, limit, shard, holds, first } = parts[index]!;
+      const part = parts[index]!;
+      const { key, digest, state, limit, shard, holds, first } = part;
       if (first !== index) continue;
       const entry = shard.find(key, limit.windowStart);
+      part.entry = entry;
       if (entry !== 0) shard.readState(entry, state);
       else state.at = state.level = state.previous = 0;
       holds.read(digest, token, now, state);
@@ -86,7 +90,7 @@ export class Settling {
     }
     if (changesNothing(step) || request.verdict !== Verdict.OK) return;
     for (let index = 0; index < parts.length; index++)
-      if (parts[index]!.first === index) save(parts[index]!, request);
+      if (parts[index]!.first === index) save(parts[index]!, request, parts.length === 1);
   }
 
   #haveRoom(newHolds: number): boolean {
@@ -108,8 +112,9 @@ export class Settling {
         parts.push(part);
       }
     }
-    if (parts.length > 1) link(parts);
-    for (const { first } of parts) this.#states.push(parts[first]!.state);
+    if (parts.length <= KEPT_PARTS) linkFew(parts);
+    else linkMany(parts);
+    for (let index = 0; index < parts.length; index++) this.#states.push(parts[parts[index]!.first]!.state);
     return mask;
   }
 
@@ -130,18 +135,36 @@ export class Settling {
         shard,
         holds,
         first: 0,
+        entry: 0,
       } satisfies Part);
     part.limit = limit;
     part.shard = shard;
     part.holds = holds;
     digestOf(key, holds.seeds, part.digest);
+    limit.digest = part.digest;
     if (kept === undefined && index < KEPT_PARTS) this.#kept.push(part);
     return part;
   }
 }
 
-/** Finds the first limit of each counter, in linear time. */
-function link(parts: readonly Part[]): void {
+/** Finds the first limit of each counter. */
+function linkFew(parts: readonly Part[]): void {
+  for (let index = 1; index < parts.length; index++) {
+    const part = parts[index]!;
+    let first = 0;
+    while (first < index && !isSame(parts[first]!, part)) first++;
+    part.first = first;
+  }
+}
+
+function isSame(a: Part, b: Part): boolean {
+  if (a.limit.windowStart !== b.limit.windowStart) return false;
+  for (let index = 0; index < DIGEST_INTS; index++) if (a.digest[index] !== b.digest[index]) return false;
+  return true;
+}
+
+/** Does the same in linear time. */
+function linkMany(parts: readonly Part[]): void {
   const firsts = new Map<string, number>();
   for (const [index, part] of parts.entries()) {
     const name = `${part.limit.windowStart} ${part.digest.join()}`;
@@ -151,14 +174,13 @@ function link(parts: readonly Part[]): void {
   }
 }
 
-function save(part: Part, { token, ttl, now }: ReservationRequest): void {
+function save(part: Part, { token, ttl, now }: ReservationRequest, isAlone: boolean): void {
   const { state } = part;
   if (token !== undefined && state.adds > 0) addHold(part, token, now + ttl);
   if (token !== undefined && state.ends) part.holds.end(part.digest, token, now, state.slot);
   if (!state.changed && state.adds === 0) return;
   const { key, limit, shard } = part;
-  // The write of another state may have moved or dropped the entry.
-  const entry = shard.find(key, limit.windowStart);
+  const entry = isAlone ? part.entry : shard.find(key, limit.windowStart);
   const isHeld = state.held > 0;
   if (!state.changed) {
     if (entry !== 0) shard.mark(entry, true);

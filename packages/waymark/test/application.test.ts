@@ -43,8 +43,19 @@ test("the constructor checks the options", () => {
     [{ cors: { origins: ["*"], credentials: true } }, /exclude each other/],
     [{ cors: { origins: ["example.com"] } }, /not an origin/],
     [{ cors: { origins: ["https://example.com/"] } }, /not an origin/],
+    [{ unknownKeywords: "allow" as "ignore" }, /unknownKeywords is "reject" or "ignore", not allow/],
   ];
   for (const [options, message] of rows) assert.throws(() => new Application(options), message);
+});
+
+test("a class has a valid unknownKeywords", async () => {
+  class Lax extends Controller {
+    static override unknownKeywords = "allow" as "ignore";
+    GET() {
+      return 1;
+    }
+  }
+  await assert.rejects(new Application({ controllers: { Lax } }).ready(), /not allow/);
 });
 
 test("ready() rejects if startup fails, and every request gets a 500 until startup succeeds", async () => {

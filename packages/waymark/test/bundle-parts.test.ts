@@ -84,6 +84,11 @@ const CASES: readonly [
     "/foo",
   ],
   [
+    "ignored names",
+    'static unknownKeywords = "ignore"; GET({ a }: { a?: number }) { return { a }; }',
+    "/foo?a=1&b=2",
+  ],
+  [
     "a member class",
     "static Bar = class extends Controller { GET(id: number) { return id; } };\nGET() { return 1; }",
     "/foo/bar/2",
@@ -106,19 +111,24 @@ function formOf(fields: Readonly<Record<string, string>>): FormData {
   return form;
 }
 
+const FAILURE = [
+  "a log without Node's modules has the members of an error as JSON",
+  'GET(): string { throw Object.assign(new Error("a"), { b: 1 }); }',
+] as const;
+
 interface Served {
   fetch(request: Request): Promise<Response>;
 }
 
 const { folder } = new Project(
   Object.fromEntries(
-    [...CASES, LIE].map(([, members], at) => [
+    [...CASES, LIE, FAILURE].map(([, members], at) => [
       `case${at}.ts`,
       `import { Controller } from "@tollway/waymark";\nexport class Foo extends Controller {\n${members}\n}\n`,
     ]),
   ),
 );
-const prefixes = [...CASES, LIE].map((_, at) => `case${at}`);
+const prefixes = [...CASES, LIE, FAILURE].map((_, at) => `case${at}`);
 /** TypeScript's compiler reads all modules at once. */
 const all = await new Application({ directory: folder, controllerPrefix: prefixes }).describe();
 
@@ -172,4 +182,12 @@ test(LIE[0], async (context) => {
   const [bundle] = await bothOf(CASES.length);
   assert.equal(((await asked(bundle, "/foo")) as { status: number }).status, 500);
   assert.match(logged.join(), /this bundle lacks a part that the application did not use/);
+});
+
+test(FAILURE[0], async (context) => {
+  const logged: string[] = [];
+  context.mock.method(console, "error", (text: string) => logged.push(text));
+  const [bundle] = await bothOf(CASES.length + 1);
+  assert.equal(((await asked(bundle, "/foo")) as { status: number }).status, 500);
+  assert.match(logged.join(), /Error: a\n.*\{"b":1\}/s);
 });

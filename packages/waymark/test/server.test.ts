@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { after, test } from "node:test";
 import { Application, Controller } from "@tollway/waymark";
+import { uploads } from "@tollway/waymark/kit/uploads";
 import { type RunningServer, type ServerOptions, startServer } from "../src/server.ts";
 import { all, open } from "./support/raw.ts";
 
@@ -75,6 +76,14 @@ class Reads extends Controller {
   }
 }
 
+class Parts extends Controller {
+  async POST() {
+    let count = 0;
+    for await (const _ of uploads(this)) count++;
+    return count;
+  }
+}
+
 class Node extends Controller {
   GET() {
     return Readable.from([Buffer.from("one "), Buffer.from("two")]);
@@ -98,7 +107,7 @@ class Unsendable extends Controller {
 }
 
 const application = new Application({
-  controllers: { Default, Streams, Waits, Reads, Node, Large, Unsendable },
+  controllers: { Default, Streams, Waits, Reads, Parts, Node, Large, Unsendable },
   log: (error, { target }) => note(`${target}: ${(error as Error).message}`),
 });
 
@@ -249,6 +258,34 @@ test("an upload is read at the handler's pace, and its failure is detected", asy
   socket.write("PUT /reads HTTP/1.1\r\nhost: x\r\ncontent-length: 1000\r\n\r\nabc");
   setTimeout(() => socket.destroy(), 30);
   await noted("upload broken");
+});
+
+test("a request without a body is read like an empty body", async () => {
+  const { port } = await serve();
+  const multipart = "content-type: multipart/form-data; boundary=b\r\n";
+  const rows: [string, string][] = [
+    ["PUT /reads HTTP/1.1\r\n", "200 0"],
+    ["PUT /reads HTTP/1.1\r\ncontent-length: 0\r\n", "200 0"],
+    ["POST / HTTP/1.1\r\n", "200 0"],
+    [`POST / HTTP/1.1\r\n${multipart}`, "200 0"],
+    [`POST /parts HTTP/1.1\r\n${multipart}`, "400"],
+    [`POST /parts HTTP/1.1\r\n${multipart}content-length: 0\r\n`, "400"],
+  ];
+  for (const [head, expected] of rows) {
+    const socket = await open(port);
+    socket.write(`${head}host: x\r\nconnection: close\r\n\r\n`);
+    const [status, body] = (await all(socket)).slice("HTTP/1.1 ".length).split("\r\n\r\n");
+    assert.equal(expected.includes(" ") ? `${status!.slice(0, 3)} ${body}` : status!.slice(0, 3), expected);
+  }
+});
+
+test("a listener of one's own receives the end of every body", async () => {
+  const { port } = await serve({
+    listener: () => (request, response) => {
+      request.resume().on("end", () => response.end("ended"));
+    },
+  });
+  assert.equal(await (await fetch(`http://127.0.0.1:${port}/`)).text(), "ended");
 });
 
 test("a Node stream is an answer", async () => {

@@ -1,3 +1,5 @@
+import { inspected } from "./inspected.ts";
+
 /** Causes can be nested. A log line shows this many. */
 const MAX_CAUSES = 8;
 
@@ -52,10 +54,7 @@ function framesOf({ stack = "", name, message }: Error): string[] {
 }
 
 function oneLine(value: unknown): string {
-  // Not every runtime has the module. An import would end the start there.
-  const node = globalThis.process?.getBuiltinModule?.("node:util");
-  if (node === undefined) return escapeControls(plainText(value));
-  return escapeControls(node.inspect(value, { breakLength: Number.POSITIVE_INFINITY, compact: true }));
+  return escapeControls(inspected(value) ?? plainText(value));
 }
 
 /** A value without the help of Node: JSON, else text. Never throws. */

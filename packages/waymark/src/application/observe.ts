@@ -150,20 +150,20 @@ function ended(hooks: Observers, exchange: Exchange, application: Observed): Ans
   const { body } = sent;
   if (isStream(body))
     return { ...sent, body: observedBody(body, exchange, () => end(hooks, exchange, application)) };
-  exchange.bytes = body === null ? 0 : lengthOf(exchange, body);
+  exchange.bytes = body === null ? 0 : sent.ascii === true ? body.length : lengthOf(exchange, body);
   exchange.complete = true;
   end(hooks, exchange, application);
   return sent;
 }
 
 function end({ onEnd }: Observers, exchange: Exchange, application: Observed): void {
-  const report = (error: unknown) => application.report(error, exchange.incoming);
   for (let at = 0; at < onEnd.length; at++) {
     try {
       const result = onEnd[at]!(exchange);
-      if (result instanceof Promise) result.catch(report);
+      if (result instanceof Promise)
+        result.catch((error: unknown) => application.report(error, exchange.incoming));
     } catch (error) {
-      report(error);
+      application.report(error, exchange.incoming);
     }
   }
 }

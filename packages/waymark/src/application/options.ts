@@ -3,6 +3,7 @@ import type { Exchange } from "../controller/exchange.ts";
 import type { Part } from "../controller/part.ts";
 import { type CorsOptions, checkCors } from "../http/cors.ts";
 import type { TrustProxy } from "../http/proxy.ts";
+import { checkUnknownKeywords } from "../routing/check-routes.ts";
 import type { Manifest } from "../routing/manifest.ts";
 import { StartError } from "../routing/start-error.ts";
 import type { ServerLimits } from "../serve/server-limits.ts";
@@ -144,6 +145,7 @@ export function checkOptions(options: ApplicationOptions): void {
     if (value !== undefined && !(typeof value === "number" && value >= 0))
       throw new StartError("INVALID_OPTION", `${name} must be a number of bytes, not ${String(value)}`);
   }
+  checkUnknownKeywords(options.unknownKeywords);
   const given = (["controllers", "manifest"] as const).filter((name) => options[name] !== undefined);
   if (options.controllerPrefix !== undefined || options.controller_prefix !== undefined)
     given.push("controllerPrefix" as never);

@@ -100,6 +100,7 @@ export async function bundled(options: BundleOptions): Promise<Uint8Array> {
     hasOptions: options.app !== undefined,
     isLinked: manifest !== undefined,
     isFetch: target.isFetch,
+    hasNode: own.hasNode,
   });
   const bytes = await run({ plugins: [ownModules({ ...own, nodeImports, unused })] });
   refuseNodeImports(nodeImports, options);

@@ -68,6 +68,8 @@ export function ownModules({ target, hasNode, manifest, nodeImports, unused }: O
     name: "waymark",
     setup({ onResolve, onLoad }) {
       const entries = entryFiles(target.core);
+      // Parts with the same replacement share one module.
+      const shared = new Map([...unused].map(([key, text]) => [text, key]));
       onResolve({ filter: /^@tollway\/waymark(?:\/|$)/ }, ({ path }) => {
         const file = entries.get(path);
         return file === undefined ? undefined : { path: file, sideEffects: false };
@@ -89,7 +91,8 @@ export function ownModules({ target, hasNode, manifest, nodeImports, unused }: O
       onResolve({ filter: /^\.\.?\// }, ({ path, importer }) => {
         if (!importer.startsWith(SOURCES)) return undefined;
         const key = `${stem(importer)}>${stem(resolve(dirname(importer), path))}`;
-        return unused.has(key) ? { path: key, namespace: "waymark-unused" } : undefined;
+        const text = unused.get(key);
+        return text === undefined ? undefined : { path: shared.get(text)!, namespace: "waymark-unused" };
       });
       onLoad({ filter: /./, namespace: "waymark-unused" }, ({ path }) => ({
         contents: unused.get(path)!,

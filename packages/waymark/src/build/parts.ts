@@ -137,6 +137,13 @@ export const PARTS: readonly Part[] = [
     isUsed: ({ options }) => options.debug !== undefined,
   },
   {
+    from: "application/log-text",
+    to: "application/inspected",
+    names: ["inspected"],
+    isUsed: ({ hasNode }) => hasNode,
+    instead: { inspected: "" },
+  },
+  {
     from: "application/hooks",
     to: "application/after",
     names: ["afterwards"],
@@ -258,9 +265,14 @@ export const PARTS: readonly Part[] = [
     // A build has checked the routes that are linked.
     from: "routing/build-routes",
     to: "routing/check-routes",
-    names: ["checkSchema", "claim", "hide"],
+    names: ["checkSchema", "checkUnknownKeywords", "claim", "hide"],
     isUsed: ({ isLinked }) => !isLinked,
-    instead: { checkSchema: "", claim: "arguments[0].set(arguments[1], arguments[2]);", hide: "" },
+    instead: {
+      checkSchema: "",
+      checkUnknownKeywords: "",
+      claim: "arguments[0].set(arguments[1], arguments[2]);",
+      hide: "",
+    },
   },
   {
     from: "routing/build-routes",

@@ -66,6 +66,7 @@ async function unusedOf(controllers: ControllerTable, options = {}, code = ""): 
     hasOptions: true,
     isLinked: false,
     isFetch: false,
+    hasNode: true,
     code,
   });
 }

@@ -12,6 +12,8 @@ export interface Usage {
   readonly isLinked: boolean;
   /** True if every request is a WHATWG `Request`. */
   readonly isFetch: boolean;
+  /** True if the runtime has the modules of Node. */
+  readonly hasNode: boolean;
   /** The source of the application in the bundle without Waymark, for the names that it contains. */
   readonly code: string;
 }

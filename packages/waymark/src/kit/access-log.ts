@@ -78,14 +78,15 @@ function logOf<Entry>(
 }
 
 function recordOf(exchange: Exchange, ids: RequestIds | undefined, query: boolean): AccessRecord {
+  const ended = performance.now();
   return {
-    time: Date.now(),
+    ended,
     id: ids?.of(exchange),
     method: exchange.method,
     path: query ? exchange.incoming.target : exchange.path,
     route: exchange.route,
     status: exchange.status,
-    duration: exchange.duration,
+    duration: ended - exchange.started,
     bytes: exchange.bytes,
     from: exchange.remoteAddress,
     complete: exchange.complete,

@@ -5,11 +5,11 @@ import { type BinderOptions, compileBinder } from "../signature/bind/binder.ts";
 import type { SchemaTable } from "../signature/bind/standard-schema.ts";
 import type { MethodSignature } from "../signature/model/signature.ts";
 import { compileProjection } from "../signature/project/projection.ts";
-import { checkSchema, claim, hide } from "./check-routes.ts";
+import { withImplied } from "./allow.ts";
+import { checkSchema, checkUnknownKeywords, claim, hide } from "./check-routes.ts";
 import type { FoundClass } from "./classes.ts";
 import { guardFor } from "./guard-for.ts";
 import type { RouteClass, RouteModule, Routes, RouteVerb } from "./routes.ts";
-import { StartError } from "./start-error.ts";
 
 /** A module with its classes, before it becomes part of the tree. */
 export interface ModuleEntry {
@@ -73,7 +73,7 @@ export function buildRoutes(
       controller,
       members,
       verbs,
-      allow: allowOf(found.verbs),
+      allow: withImplied(found.verbs.keys()).join(", "),
       hooks: {
         before: overrides(controller, "before"),
         after: overrides(controller, "after"),
@@ -101,13 +101,8 @@ export function buildRoutes(
 }
 
 function binderOptions(controller: ControllerClass, defaults: RouteDefaults): BinderOptions {
-  const unknownKeywords = controller.unknownKeywords ?? defaults.unknownKeywords;
-  if (unknownKeywords !== "reject" && unknownKeywords !== "ignore")
-    throw new StartError(
-      "INVALID_OPTION",
-      `unknownKeywords is "reject" or "ignore", not ${String(unknownKeywords)}`,
-    );
-  return { unknownKeywords };
+  checkUnknownKeywords(controller.unknownKeywords);
+  return { unknownKeywords: controller.unknownKeywords ?? defaults.unknownKeywords };
 }
 
 function bodyRules(controller: ControllerClass, defaults: BodyRules): BodyRules {
@@ -119,14 +114,6 @@ function bodyRules(controller: ControllerClass, defaults: BodyRules): BodyRules 
     alwaysJson: alwaysJson ?? defaults.alwaysJson,
     rawBody: rawBody ?? defaults.rawBody,
   };
-}
-
-/** HEAD comes with GET, OPTIONS with anything. */
-function allowOf(verbs: ReadonlyMap<string, unknown>): string {
-  const all = new Set(verbs.keys());
-  if (all.has("GET")) all.add("HEAD");
-  all.add("OPTIONS");
-  return [...all].sort().join(", ");
 }
 
 function knownVerbs(classes: readonly RouteClass[]): Set<string> {

@@ -47,3 +47,9 @@ export function checkSchema({ controller, name, verbs }: FoundClass, module: str
       );
   }
 }
+
+/** Fails for a value that a type checker would reject. */
+export function checkUnknownKeywords(value: unknown): void {
+  if (value !== undefined && value !== "reject" && value !== "ignore")
+    throw new StartError("INVALID_OPTION", `unknownKeywords is "reject" or "ignore", not ${String(value)}`);
+}

@@ -4,11 +4,13 @@ import { Socket } from "node:net";
 import { test } from "node:test";
 import { NodeIncoming } from "./node-incoming.ts";
 
-function incoming(length: number, pieces: readonly string[], complete: boolean) {
+/** @param length undefined: the body is chunked */
+function incoming(length: number | undefined, pieces: readonly string[], complete: boolean) {
   const request = new IncomingMessage(new Socket());
   request.method = "POST";
   request.url = "/";
-  request.headers["content-length"] = String(length);
+  if (length === undefined) request.headers["transfer-encoding"] = "chunked";
+  else request.headers["content-length"] = String(length);
   for (const piece of pieces) request.push(Buffer.from(piece));
   request.complete = complete;
   if (complete) request.push(null);
@@ -19,11 +21,11 @@ test("a complete body is read synchronously, whatever its pieces", () => {
   for (const pieces of [["whole"], ["who", "le"], ["w", "h", "o", "l", "e"]]) {
     assert.equal(String(incoming(5, pieces, true).incoming.read(5)), "whole");
   }
-  assert.deepEqual(incoming(0, [], true).incoming.read(5), new Uint8Array());
+  assert.deepEqual(incoming(undefined, [], true).incoming.read(5), new Uint8Array());
 });
 
 test("a complete body that is too large is rejected", () => {
-  assert.throws(() => incoming(0, ["who", "le"], true).incoming.read(4), { status: 413 });
+  assert.throws(() => incoming(undefined, ["who", "le"], true).incoming.read(4), { status: 413 });
   assert.throws(() => incoming(5, [], false).incoming.read(4), { status: 413 });
 });
 
@@ -50,4 +52,13 @@ test("a body is read once", () => {
   const { incoming: own } = incoming(5, ["whole"], true);
   own.read(5);
   assert.throws(() => own.read(5), TypeError);
+});
+
+test("a request without a body has no bytes, whatever has happened to its stream", async () => {
+  for (const destroy of [false, true]) {
+    const { request, incoming: own } = incoming(0, [], true);
+    if (destroy) request.destroy();
+    assert.deepEqual(own.read(0), new Uint8Array());
+    assert.equal((await own.stream(0).next()).done, true);
+  }
 });

@@ -2,6 +2,9 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { HttpError } from "../../http/http-error.ts";
 import type { Incoming } from "../../http/incoming.ts";
 
+/** The address of a connection's peer. Node's own getter costs 0.1 of 11 µs, because it looks at the handle each time. */
+const ADDRESS = Symbol("address");
+
 /** A `node:http` request for the core. */
 export class NodeIncoming implements Incoming {
   readonly method: string;
@@ -63,7 +66,9 @@ export class NodeIncoming implements Incoming {
   }
 
   get remoteAddress(): string | undefined {
-    return this.#request.socket.remoteAddress;
+    const socket = this.#request.socket as IncomingMessage["socket"] & { [ADDRESS]?: string | undefined };
+    socket[ADDRESS] ??= socket.remoteAddress;
+    return socket[ADDRESS];
   }
 
   get gone(): boolean {
@@ -85,6 +90,8 @@ export class NodeIncoming implements Incoming {
   }
 
   read(limit: number): Uint8Array | Promise<Uint8Array> {
+    // The stream of such a request may be destroyed already.
+    if (!this.hasBody) return new Uint8Array();
     const request = this.#request;
     if (request.readableDidRead) throw new TypeError(TAKEN);
     // A request that is already destroyed emits no further event.
@@ -141,6 +148,7 @@ export class NodeIncoming implements Incoming {
   }
 
   async *stream(limit: number): AsyncGenerator<Uint8Array> {
+    if (!this.hasBody) return;
     if (this.#request.readableDidRead) throw new TypeError(TAKEN);
     const announced = Number(this.#request.headers["content-length"] ?? 0);
     if (announced > limit) throw tooLarge(limit);

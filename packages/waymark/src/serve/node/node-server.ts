@@ -50,6 +50,8 @@ export async function startServer(
     {
       onRequest: listener(application, { sendTimeout }),
       onContinue: listener(application, { sendTimeout, expectsContinue: true }),
+      // Another listener may wait for the end of a body that does not exist.
+      skipsEmptyBodies: listener === nodeListener,
     },
     given,
   );

@@ -1,4 +1,4 @@
-import { type Converter, RANK, scalarConverter } from "./converter.ts";
+import { type Converter, scalarConverter } from "./converter.ts";
 import { bigintFromText, bigintProblem } from "./scalars.ts";
 import { stringOr } from "./string-or.ts";
 
@@ -7,7 +7,7 @@ export function bigintConverter(): Converter {
     expected: "an integer",
     expectedInJson: "an integer, written as a string",
     problem: bigintProblem,
-    rank: RANK.bigint,
+    rank: "bigint",
     text: bigintFromText,
     json: stringOr(bigintFromText),
     keepsJson: false,

@@ -1,9 +1,9 @@
-import { type Converter, INVALID, RANK, scalarConverter } from "./converter.ts";
+import { type Converter, INVALID, scalarConverter } from "./converter.ts";
 
 export function nullConverter(): Converter {
   return scalarConverter({
     expected: "null",
-    rank: RANK.null,
+    rank: "null",
     text: (text) => (text === "" ? null : INVALID),
     json: (value) => (value === null ? null : INVALID),
   });
@@ -13,7 +13,7 @@ export function nullConverter(): Converter {
 export function absentConverter(): Converter {
   return scalarConverter({
     expected: "absent",
-    rank: RANK.null,
+    rank: "null",
     text: () => INVALID,
     json: () => INVALID,
   });

@@ -21,8 +21,8 @@ export interface Note {
 export interface Converter {
   /** The expected value, after "must be": `a number`. */
   readonly expected: string;
-  /** The position in which a union tries it on text; see {@link RANK}. */
-  readonly rank: number;
+  /** The position in which a union tries it on text; see {@link RANKS}. */
+  readonly rank: Rank;
   readonly fromText: (text: string, notes: Note[]) => unknown;
   readonly fromFile: (file: UploadedFile, notes: Note[]) => unknown;
   /**
@@ -43,20 +43,22 @@ export interface Converter {
 export const MAXIMUM_NOTES = 100;
 
 /** The order in which a union tries its members on text. */
-export const RANK = {
-  literal: 0,
-  null: 1,
-  number: 2,
-  bigint: 3,
-  boolean: 4,
-  date: 5,
-  url: 6,
-  object: 7,
-  string: 8,
-  list: 9,
-  unknown: 10,
-  file: 11,
-} as const;
+export const RANKS = [
+  "literal",
+  "null",
+  "number",
+  "bigint",
+  "boolean",
+  "date",
+  "url",
+  "object",
+  "string",
+  "list",
+  "unknown",
+  "file",
+] as const;
+
+export type Rank = (typeof RANKS)[number];
 
 export function reject(notes: Note[], message: string, near = false): typeof INVALID {
   notes.push({ path: "", message, near });
@@ -112,7 +114,7 @@ interface ScalarParts {
   readonly expected: string;
   /** The expected JSON value, if it differs. */
   readonly expectedInJson?: string;
-  readonly rank: number;
+  readonly rank: Rank;
   /** Returns the value, or INVALID without a note. The note is then `must be <expected>`. */
   readonly text: (text: string) => unknown;
   readonly json: (value: unknown) => unknown;

@@ -1,4 +1,4 @@
-import { type Converter, INVALID, RANK, scalarConverter } from "./converter.ts";
+import { type Converter, INVALID, scalarConverter } from "./converter.ts";
 import { FORMATS } from "./formats.ts";
 import { dateFromText } from "./scalars.ts";
 import { stringOr } from "./string-or.ts";
@@ -14,5 +14,5 @@ export function formattedDateConverter(format: string): Converter {
 }
 
 function converter(expected: string, text: (value: string) => unknown): Converter {
-  return scalarConverter({ expected, rank: RANK.date, text, json: stringOr(text), keepsJson: false });
+  return scalarConverter({ expected, rank: "date", text, json: stringOr(text), keepsJson: false });
 }

@@ -8,7 +8,6 @@ import {
   MAXIMUM_NOTES,
   type Note,
   prefixNotes,
-  RANK,
   reject,
 } from "./converter.ts";
 import { convertJsonText } from "./json-text.ts";
@@ -50,7 +49,7 @@ export function arrayConverter(type: ArrayNode, context: CompileContext): Conver
   };
   return {
     expected: "a list",
-    rank: RANK.list,
+    rank: "list",
     keepsJson,
     fromText: (text, notes) => {
       const before = notes.length;
@@ -107,7 +106,7 @@ export function tupleConverter(type: TupleNode, context: CompileContext): Conver
       : reject(notes, `must be ${expected}, got ${describe(value)}`);
   return {
     expected,
-    rank: RANK.list,
+    rank: "list",
     keepsJson: false,
     fromText: (text, notes) => fromList([text], notes),
     fromFile: (file, notes) => fromList([file], notes),

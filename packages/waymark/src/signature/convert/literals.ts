@@ -1,12 +1,12 @@
 import type { LiteralNode } from "../model/signature.ts";
-import { type Converter, INVALID, RANK, scalarConverter } from "./converter.ts";
+import { type Converter, INVALID, scalarConverter } from "./converter.ts";
 import { bigintFromText, booleanFromText, numberFromText } from "./scalars.ts";
 import { stringOr } from "./string-or.ts";
 
 export function literalConverter({ value }: LiteralNode): Converter {
   const actual = typeof value === "object" ? BigInt(value.bigint) : value;
   const expected = typeof actual === "string" ? JSON.stringify(actual) : String(actual);
-  const parts = { expected, rank: RANK.literal };
+  const parts = { expected, rank: "literal" as const };
   if (typeof actual === "string") {
     const same = (given: unknown) => (given === actual ? actual : INVALID);
     return scalarConverter({ ...parts, text: same, json: same });

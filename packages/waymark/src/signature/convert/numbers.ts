@@ -1,4 +1,4 @@
-import { type Converter, RANK, scalarConverter } from "./converter.ts";
+import { type Converter, scalarConverter } from "./converter.ts";
 import type { JsonNumbers } from "./json-numbers.ts";
 import { numberFromJson, numberFromText, numberProblem } from "./scalars.ts";
 
@@ -6,7 +6,7 @@ export function numberConverter(numbers: JsonNumbers): Converter {
   return scalarConverter({
     expected: "a number",
     problem: numberProblem,
-    rank: RANK.number,
+    rank: "number",
     text: numberFromText,
     json: (value) => numberFromJson(value, numbers),
     fitting: "number",

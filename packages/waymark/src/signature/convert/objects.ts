@@ -10,7 +10,6 @@ import {
   type Note,
   prefixNotes,
   propertyStep,
-  RANK,
   reject,
 } from "./converter.ts";
 import { convertJsonText } from "./json-text.ts";
@@ -105,7 +104,7 @@ export function objectConverter(type: ObjectNode, context: CompileContext): Conv
   const fromFile = (_file: unknown, notes: Note[]): unknown => reject(notes, "must be an object, got a file");
   return {
     expected: "an object",
-    rank: RANK.object,
+    rank: "object",
     keepsJson,
     fromText,
     fromFile,

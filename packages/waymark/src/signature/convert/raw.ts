@@ -1,10 +1,10 @@
-import { type Converter, RANK, reject } from "./converter.ts";
+import { type Converter, reject } from "./converter.ts";
 import { fileConverter } from "./uploads.ts";
 
 /** Accepts any value unchanged: text, lists of text, files, JSON values. */
 export const RAW: Converter = {
   expected: "anything",
-  rank: RANK.unknown,
+  rank: "unknown",
   keepsJson: true,
   fromText: (text) => text,
   fromFile: (file) => fileConverter.fromFile(file, []),

@@ -1,5 +1,5 @@
 import type { CompileContext } from "./compile-context.ts";
-import { type Converter, RANK, reject } from "./converter.ts";
+import { type Converter, reject } from "./converter.ts";
 
 /** Largest depth of a value of a recursive type. A greater depth would exhaust the stack. */
 const MAXIMUM_DEPTH = 200;
@@ -16,7 +16,7 @@ export function referenceConverter(
   let depth = 0;
   const reference: Converter = {
     expected: `a ${name}`,
-    rank: RANK.object,
+    rank: "object",
     // Unknown while the type that contains itself is compiled.
     keepsJson: false,
     fromText: (text, notes) => target!.fromText(text, notes),

@@ -1,5 +1,5 @@
 import { TEMPORAL_TYPES, type TemporalType } from "../model/temporal.ts";
-import { type Converter, INVALID, RANK, scalarConverter } from "./converter.ts";
+import { type Converter, INVALID, scalarConverter } from "./converter.ts";
 
 /** Real texts are shorter, and the parser must not read megabytes. */
 const MAXIMUM_TEXT = 200;
@@ -16,7 +16,7 @@ export function temporalConverter(type: TemporalType): Converter {
   };
   return scalarConverter({
     expected: `a Temporal.${type} (ISO 8601, such as ${TEMPORAL_TYPES[type]})`,
-    rank: RANK.date,
+    rank: "date",
     text,
     json: (value) => (typeof value === "string" ? text(value) : INVALID),
     keepsJson: false,

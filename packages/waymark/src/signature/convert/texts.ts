@@ -1,10 +1,10 @@
-import { type Converter, INVALID, RANK, scalarConverter } from "./converter.ts";
+import { type Converter, INVALID, scalarConverter } from "./converter.ts";
 
 export function stringConverter(): Converter {
   return scalarConverter({
     expected: "text",
     expectedInJson: "a string",
-    rank: RANK.string,
+    rank: "string",
     text: (text) => text,
     json: (value) => (typeof value === "string" ? value : INVALID),
     fitting: "string",
@@ -13,5 +13,5 @@ export function stringConverter(): Converter {
 
 /** Text in a URL, anything in JSON. */
 export function untypedConverter(): Converter {
-  return { ...stringConverter(), rank: RANK.unknown, fromJson: (value) => value };
+  return { ...stringConverter(), rank: "unknown", fromJson: (value) => value };
 }

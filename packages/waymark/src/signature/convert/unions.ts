@@ -8,16 +8,16 @@ import {
   type Note,
   prefixNotes,
   propertyStep,
-  RANK,
+  RANKS,
   reject,
 } from "./converter.ts";
 
-/** A union. It tries its members on text in the order of {@link RANK}, not in the order of the source. */
+/** A union. It tries its members on text in the order of {@link RANKS}, not in the order of the source. */
 export function unionConverter(type: UnionNode, context: CompileContext): Converter {
   const members = type.members.map((member) => context.compile(member));
-  const byRank = members.toSorted((one, other) => one.rank - other.rank);
+  const byRank = members.toSorted((one, other) => RANKS.indexOf(one.rank) - RANKS.indexOf(other.rank));
   const expected = orList(members.map((member) => member.expected));
-  const takesList = members.some((member) => member.rank === RANK.list || member.rank === RANK.unknown);
+  const takesList = members.some((member) => member.rank === "list" || member.rank === "unknown");
   const discriminated = discriminatedConverter(type, members, context);
   const { outcomes } = context;
 
@@ -48,7 +48,7 @@ export function unionConverter(type: UnionNode, context: CompileContext): Conver
 
   return {
     expected,
-    rank: Math.min(...members.map((member) => member.rank)),
+    rank: byRank[0]!.rank,
     keepsJson: members.every((member) => member.keepsJson),
     fromText: (text, notes) => firstOf(byRank, notes, "", (member) => member.fromText(text, notes)),
     fromFile: (file, notes) =>

@@ -1,8 +1,8 @@
 import type { UploadedFile } from "../model/input.ts";
-import { type Converter, INVALID, RANK, scalarConverter } from "./converter.ts";
+import { type Converter, INVALID, scalarConverter } from "./converter.ts";
 
 function upload(expected: string, make: (file: UploadedFile) => unknown): Converter {
-  return scalarConverter({ expected, rank: RANK.file, text: () => INVALID, json: () => INVALID, file: make });
+  return scalarConverter({ expected, rank: "file", text: () => INVALID, json: () => INVALID, file: make });
 }
 
 const EXPECTED = "a file in a multipart/form-data form";

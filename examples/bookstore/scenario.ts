@@ -12,7 +12,7 @@ export interface Served {
 /** One thing that a bookstore does, with the name of the test. */
 export type Step = readonly [name: string, run: () => Promise<void>];
 
-/** What the bookstore does, on every runtime that serves it. */
+/** Tests of the bookstore, for every runtime that serves it. */
 export function scenario({ url, fetch = globalThis.fetch }: Served): Step[] {
   const steps: Step[] = [];
   const test = (name: string, run: () => Promise<void>) => void steps.push([name, run]);

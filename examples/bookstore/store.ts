@@ -32,7 +32,7 @@ export class DuplicateBook extends Error {
   }
 }
 
-/** What the controllers need of a database. */
+/** The database, as the controllers need it. */
 export interface Store {
   books(author: string | undefined, page: number, size: number): Page<Book>;
   book(id: number): Book | undefined;

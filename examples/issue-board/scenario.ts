@@ -31,7 +31,7 @@ export function visitor({ url, fetch = globalThis.fetch }: Served): Client<Api> 
 
 const PASSWORD = "correct horse battery";
 
-/** What the board does, on every runtime and with every store. The steps build on each other. */
+/** Tests of the board, for every runtime and every store. The steps build on each other. */
 export function scenario(served: Served): Step[] {
   const steps: Step[] = [];
   const test = (name: string, run: () => Promise<void>) => void steps.push([name, run]);
@@ -134,7 +134,7 @@ export function scenario(served: Served): Step[] {
     assert.deepEqual(results.map(({ status }) => status).sort(), [200, 412]);
   });
 
-  test("what is wrong is named, and what is missing is a typed problem", async () => {
+  test("a fault has the name of its argument, and a missing issue is a typed problem", async () => {
     const wrong = { title: " ", labels: ["a", "a"], status: "new", colour: "red" } as unknown as {
       title: string;
     };

@@ -13,7 +13,7 @@ interface Services {
 
 let open: Services | undefined;
 
-/** What the controllers need. The application opens and closes it. */
+/** The services of the controllers. The application opens and closes them. */
 export function services(): Services {
   if (open === undefined) throw new Error("the application has not started");
   return open;

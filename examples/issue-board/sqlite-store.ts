@@ -48,7 +48,7 @@ CREATE TABLE IF NOT EXISTS change (id INTEGER PRIMARY KEY AUTOINCREMENT, content
 /** SQLITE_CONSTRAINT_UNIQUE (https://sqlite.org/rescode.html). */
 const UNIQUE_CONSTRAINT = 2067;
 
-/** What has not arrived by then never will: its process has ended. */
+/** An upload that is not complete by then never will be: its process has ended. */
 const LONGEST_UPLOAD = 60 * 60 * 1000;
 
 const ISSUES = `

@@ -5,7 +5,7 @@ export interface User {
 
 export type Status = "open" | "doing" | "done";
 
-/** What users say about an issue. */
+/** The fields of an issue that users set. */
 export interface Draft {
   title: string;
   text: string;
@@ -105,7 +105,7 @@ export class BoardFull extends Error {
   }
 }
 
-/** What the controllers need of a database. Ids grow. @throws {BoardFull} in each method that adds something */
+/** The database, as the controllers need it. Ids grow. @throws {BoardFull} in each method that adds something */
 export interface Store {
   /** Undefined if somebody has the name, in small or capital letters. */
   addUser(name: string, password: string): User | undefined;

@@ -8,7 +8,7 @@ import type { Issue, Status } from "../store.ts";
  */
 export type Id = number;
 
-/** What a user can say about an issue. */
+/** The fields of an issue that a user sets. */
 export interface Fields {
   /** @minLength 1 @maxLength 200 @pattern \S */
   title: string;

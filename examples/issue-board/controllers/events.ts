@@ -13,7 +13,7 @@ interface Reset {
 
 /** `/events` */
 export class Default extends Controller {
-  /** What happens on the board. A client that comes back with `last-event-id` gets what it missed. */
+  /** The changes of the board. A client that comes back with `last-event-id` gets those that it missed. */
   GET(): AsyncIterable<ServerSentEvent<Change | Reset>> {
     return heartbeat(this.changes(), 15_000);
   }

@@ -104,7 +104,7 @@ export class Detail {
     );
   }
 
-  /** What the user has changed, and nothing else: two users can change different things. */
+  /** Only the changes of the user: two users can change different things. */
   #changes(): Record<string, unknown> {
     const issue = this.#issue;
     if (issue === undefined) return {};
@@ -180,7 +180,7 @@ function textOf(value: unknown): string {
   return value === null || value === "" ? "nothing" : String(value);
 }
 
-/** What was read already may also come as a change. */
+/** A change may come that was read already. */
 function addOnce(place: HTMLElement, node: HTMLElement): void {
   if (document.getElementById(node.id) === null) place.append(node);
 }

@@ -21,7 +21,7 @@ export function byId<Kind extends HTMLElement>(id: string, kind: new () => Kind)
   return found;
 }
 
-/** What a form contains. */
+/** The content of a form. */
 export function valuesOf(form: HTMLFormElement): Record<string, string> {
   return Object.fromEntries([...new FormData(form)].map(([name, value]) => [name, String(value)]));
 }

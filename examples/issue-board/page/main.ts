@@ -46,7 +46,7 @@ void follow(
   (change) => attempt(() => show(change)),
   (isLive) => {
     live.textContent = isLive ? "live" : "connecting";
-    // What happened before the connection is not in its events.
+    // Earlier changes are not among the events of a connection.
     if (isLive) void attempt(() => list.load());
   },
 );

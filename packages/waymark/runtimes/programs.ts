@@ -22,7 +22,7 @@ const COMMANDS: Readonly<Record<ProcessName, readonly string[]>> = {
 export interface Program {
   readonly url: string;
   readonly port: number;
-  /** What it has printed. */
+  /** The text that it has printed. */
   printed(): string;
   /** Ends it as a process manager does. @returns its exit status */
   stop(): Promise<number | null>;

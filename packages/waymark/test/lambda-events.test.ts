@@ -15,7 +15,7 @@ import {
   URL_HOST,
 } from "./support/lambda-events.ts";
 
-/** What the last request had. */
+/** The properties of the last request. */
 let seen: Record<string, unknown> = {};
 
 class Echo extends Controller {
@@ -69,7 +69,7 @@ async function* failing() {
 const application = new Application({ controllers: { Echo, Answers }, log: () => undefined });
 const handler = lambda(application);
 
-/** What a request has unless the case says otherwise. */
+/** The properties of a request unless the case says otherwise. */
 const PLAIN = { method: "GET", segments: [], body: "", remoteAddress: "203.0.113.7", cookies: {} };
 const URL_ = `https://${URL_HOST}`;
 const API = `https://${API_HOST}`;
@@ -343,7 +343,7 @@ const NO_REQUESTS: readonly unknown[] = [
 
 for (const event of NO_REQUESTS)
   test(`no request: ${JSON.stringify(event)}`, async () => {
-    await assert.rejects(handler(event as LambdaEvent), /^TypeError: the event is no HTTP request/);
+    await assert.rejects(handler(event as LambdaEvent), /^TypeError: the event is not an HTTP request/);
   });
 
 type Made = (path: string) => LambdaEvent;

@@ -156,7 +156,7 @@ test("a stream that fails half way is left to the runtime, which ends it as fail
 
 test("an event that is no request is an error", async () => {
   const records = { Records: [{ eventSource: "aws:sqs" }] } as unknown as LambdaEvent;
-  await assert.rejects(handler(records, new LambdaStream().facade), /the event is no HTTP request/);
+  await assert.rejects(handler(records, new LambdaStream().facade), /the event is not an HTTP request/);
 });
 
 test("outside of Lambda there is no streaming handler", () => {

@@ -7,7 +7,7 @@ export interface Api {
     GET(id: number): AsyncGenerator<Uint8Array> | Problem<404, { code: "NO_ATTACHMENT" }>;
   };
   readonly events: {
-    /** What happens on the board. A client that comes back with `last-event-id` gets what it missed. */
+    /** The changes of the board. A client that comes back with `last-event-id` gets those that it missed. */
     GET(): AsyncGenerator<{ kind: "issue"; issue: { title: string; text: string; status: "open" | "doing" | "done"; labels: string[]; id: number; assignee: { id: number; name: string } | null; author: { id: number; name: string }; version: number; created: string; changed: string }; by: { id: number; name: string } } | { kind: "comment"; on: number; comment: { id: number; author: { id: number; name: string }; text: string; created: string } } | { kind: "attachment"; on: number; attachment: { id: number; author: { id: number; name: string }; name: string; type: string; size: number; created: string } } | { kind: "reset" }>;
   };
   readonly issue: {

@@ -4,7 +4,7 @@ import { accessLog, requestId, secureHeaders } from "@tollway/waymark/kit";
 const ids = requestId();
 const isProduction = process.env.NODE_ENV === "production";
 
-// What lives as long as the server belongs here, or into a module that this one imports: a reload of controllers keeps it.
+// Put objects that live as long as the server here, or into a module that this one imports: a reload of controllers keeps them.
 export const application = new Application({
   controllerPrefix: "controllers",
   directory: import.meta.dirname,

@@ -1,4 +1,4 @@
-/** What a client sends to create a note. */
+/** The fields that a client sends to create a note. */
 export interface NewNote {
   /** @minLength 1 @maxLength 200 */
   title: string;

@@ -1,4 +1,4 @@
-/** What the kit answers, on every runtime. */
+/** The cases of the kit, for every runtime. */
 import assert from "node:assert/strict";
 import { type IncomingHttpHeaders, request } from "node:http";
 import { brotliDecompressSync, gunzipSync, inflateSync } from "node:zlib";
@@ -61,7 +61,7 @@ function cookiesOf({ headers }: Received): { readonly cookie: string } {
 
 export interface KitOptions {
   readonly ask: Ask;
-  /** What the program has printed. */
+  /** The text that the program has printed. */
   readonly printed: () => string;
   readonly hasBrotli: boolean;
   readonly hasFiles: boolean;

@@ -11,7 +11,7 @@ const API = "/2018-06-01/runtime";
 /** Separates the head of a streamed answer from its body. */
 const SEPARATOR = Buffer.alloc(8);
 
-/** What became of an invocation. */
+/** The outcome of an invocation. */
 export type Outcome =
   | { readonly kind: "whole"; readonly result: unknown }
   | { readonly kind: "stream"; readonly head: unknown; readonly body: AsyncIterable<Uint8Array> }

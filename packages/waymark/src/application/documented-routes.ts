@@ -3,7 +3,7 @@ import type { Routes } from "../routing/routes.ts";
 import type { ApplicationOptions } from "./options.ts";
 import type { Platform } from "./platform.ts";
 
-/** What an application's own controllers are built from. */
+/** The parts from which an application's own controllers are built. */
 interface Found {
   readonly roots: readonly ModuleEntry[];
   readonly signatureOf: SignatureOf;

@@ -25,7 +25,7 @@ test("an error shows its message in one line, its frames, its members and its ca
   assert.match(text, /\n {8}\{ code: 'E\\nX' \}/);
 });
 
-test("where Node does not print a value, JSON does, and no value throws", () => {
+test("a runtime without Node's modules prints values as JSON, and no value throws", () => {
   const circle: { self?: unknown } = {};
   circle.self = circle;
   const rows: [unknown, string][] = [

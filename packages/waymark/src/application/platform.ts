@@ -2,7 +2,7 @@ import type { FormField } from "../http/form.ts";
 import type { ModuleEntry, SignatureOf } from "../routing/build-routes.ts";
 import type { ApplicationOptions } from "./options.ts";
 
-/** What TypeScript's compiler does for a load, besides reading what the source alone does not show. */
+/** Further tasks of TypeScript's compiler for a load. It always reads what the source alone does not show. */
 export interface CompilerAsks {
   /** It must agree on the type of every parameter. Default false. */
   readonly verify?: boolean;
@@ -10,7 +10,7 @@ export interface CompilerAsks {
   readonly infer?: boolean;
 }
 
-/** What a load collects, and what the compiler does for it. */
+/** The results that a load collects, and the tasks of the compiler. */
 export interface Gathering extends Required<CompilerAsks> {
   readonly notes: string[];
   readonly origins: string[];
@@ -25,7 +25,7 @@ export interface Gathered {
 /** A file of the page that shows the OpenAPI document. Undefined for an unknown name. */
 export type ViewerFile = (name: string) => Uint8Array | undefined;
 
-/** What a runtime adds to the core. The core itself uses only what all runtimes have. */
+/** The functions that a runtime adds to the core. The core itself uses only what all runtimes have. */
 export interface Platform {
   /** Finds the controllers, and reads what their methods accept. */
   gather(options: ApplicationOptions, gathering: Gathering): Gathered | Promise<Gathered>;

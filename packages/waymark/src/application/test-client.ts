@@ -1,4 +1,4 @@
-/** What a test sends besides method and path. At most one of the bodies. */
+/** The parts of a test's request besides method and path. At most one of the bodies. */
 export interface TestOptions {
   /** Headers of this request. They replace those that the body sets. */
   readonly headers?: Readonly<Record<string, string>>;

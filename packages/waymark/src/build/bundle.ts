@@ -20,7 +20,7 @@ export interface BundleOptions {
   readonly manifest: string | undefined;
   /** Whether the worker is deployed with the modules of Node. */
   readonly nodeCompat: boolean;
-  /** What the application uses of this package. Its code is still to be read. */
+  /** The parts of this package that the application uses. Its code is still to be read. */
   readonly usage: Pick<Usage, "routes" | "options">;
 }
 

@@ -20,9 +20,9 @@ registerHooks({
       : next(specifier, context),
 });
 
-/** What Node has and a worker lacks. */
+/** Globals that Node has and a worker lacks. */
 const NODE_ONLY = ["process", "Buffer", "global", "setImmediate", "clearImmediate"];
-/** What a worker may do only while it answers a request. */
+/** Functions that a worker may call only while it answers a request. */
 const WHILE_ANSWERING = ["fetch", "setTimeout", "setInterval"];
 
 /** One of each module. */

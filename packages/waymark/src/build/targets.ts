@@ -2,7 +2,7 @@ import type { BuildOptions } from "esbuild";
 
 export type TargetName = "node" | "bun" | "deno" | "worker" | "lambda" | "lambda-stream";
 
-/** What a bundle for one runtime consists of. */
+/** The properties of a bundle for one runtime. */
 export interface Target {
   /** The file that `--out` replaces, relative to the working directory. */
   readonly out: string;

@@ -2,7 +2,7 @@ import type { ApplicationOptions } from "../application/options.ts";
 import type { Routes } from "../routing/routes.ts";
 import type { MethodSignature, TypeNode } from "../signature/model/signature.ts";
 
-/** What an application uses of Waymark. */
+/** The parts of Waymark that an application uses. */
 export interface Usage {
   readonly routes: Pick<Routes, "classes">;
   readonly options: ApplicationOptions;
@@ -18,7 +18,7 @@ export interface Usage {
   readonly code: string;
 }
 
-/** What the signatures of an application contain. */
+/** The types that the signatures of an application contain. */
 export interface Types {
   readonly kinds: ReadonlySet<string>;
   readonly hasRefinements: boolean;

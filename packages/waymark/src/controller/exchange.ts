@@ -14,7 +14,7 @@ export class Exchange {
   route: string | undefined = undefined;
   /** The controller that serves the request. Undefined before `before()`, and for a 404 or a 405. */
   controller: Controller | undefined = undefined;
-  /** What was thrown or returned instead of an answer. Undefined for a normal answer. */
+  /** The error that was thrown or returned instead of an answer. Undefined for a normal answer. */
   error: unknown = undefined;
   /** Bytes of the body that were passed to the server. Complete in `onEnd`. */
   bytes = 0;

@@ -4,7 +4,7 @@ import type { MethodSignature, TypeNode } from "../signature/model/signature.ts"
 import { DatePlans } from "./date-plan.ts";
 import type { RouteNode } from "./route-tree.ts";
 
-/** What the client needs at run time: the methods for which its general rule is wrong, and the places of dates. */
+/** The table that the client needs at run time: the methods for which its general rule is wrong, and the places of dates. */
 export function clientTable(root: RouteNode): Table {
   const dates = new DatePlans();
   const routes = nodeTable(root, dates) ?? {};

@@ -8,7 +8,7 @@ export interface RequestFault {
   in: "path" | "query" | "body";
   /** The name of the argument, with its path: `point.x`. */
   name: string;
-  /** What is expected. */
+  /** The expected value, or another reason. */
   message: string;
 }
 
@@ -44,7 +44,7 @@ export class HttpError extends Error {
   readonly code = "ERR_HTTP";
   /** The HTTP status, 400 to 599. */
   readonly status: number;
-  /** What is wrong with this request. The client sees it. */
+  /** The fault of this request. The client sees it. */
   readonly detail: string | undefined;
   /** The options that the error was created with. */
   readonly options: HttpErrorOptions;
@@ -71,7 +71,7 @@ Object.defineProperty(HttpError.prototype, HTTP_ERROR, { value: true });
 type Reserved = "type" | "title" | "status" | "detail" | "headers" | "errors" | "cause";
 
 /**
- * What {@link problem} returns: an `HttpError` whose status and members are part of the method's type, so that the OpenAPI
+ * The result of {@link problem}: an `HttpError` whose status and members are part of the method's type, so that the OpenAPI
  * document and the client know them.
  */
 export interface Problem<Status extends number = number, Members extends object = Record<never, never>>

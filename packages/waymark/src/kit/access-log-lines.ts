@@ -23,7 +23,7 @@ export interface AccessLogEntry {
   readonly [name: string]: unknown;
 }
 
-/** What an answer leaves behind for its line. */
+/** The values of an answer that its line needs. */
 export interface AccessRecord {
   /** When the answer ended, on the monotonic clock in milliseconds. */
   readonly ended: number;

@@ -91,7 +91,7 @@ for (const encoding of ENCODINGS) {
   });
 }
 
-test("what is not compressed", async () => {
+test("responses that are not compressed", async () => {
   const rows: [string, string | undefined, string | null][] = [
     ["/short", "gzip", "Accept-Encoding"],
     ["/text", undefined, "Accept-Encoding"],

@@ -26,7 +26,7 @@ export interface OptionalAuthenticator<User> {
   readonly securityScheme: SecurityScheme;
 }
 
-/** What an application says about credentials: a user, or that they are not valid. */
+/** The application's verdict on credentials: a user, or that they are not valid. */
 export type Verdict<User> = User | undefined | null | false;
 
 /** The user of a verdict. */

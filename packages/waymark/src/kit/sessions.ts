@@ -54,7 +54,7 @@ export interface Sessions<Data extends object> extends Part {
   ): Authenticator<Exclude<User, undefined | null | false>>;
 }
 
-/** What the cookie contains: the id for a store or the data, and the times in seconds. */
+/** The content of the cookie: the id for a store or the data, and the times in seconds. */
 interface Kept<Data> {
   readonly id?: string;
   readonly data?: Data;

@@ -45,7 +45,7 @@ function prepare(): void {
 
 /**
  * Makes the lines of many entries together, while their code is in the processor's caches: saves 2 % of a request's CPU.
- * What may end with its answer writes each line at once.
+ * A process that may end with its answer writes each line at once.
  */
 export function standardOutput<Entry>({ line, size, gap }: LineFormat<Entry>): LineOutput<Entry> {
   const isProcess = typeof globalThis.process?.once === "function" && !isWorker();

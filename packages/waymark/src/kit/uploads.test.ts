@@ -93,7 +93,7 @@ test("fields and files in their order, whole, empty and skipped", async () => {
   assert.deepEqual(await send("PATCH", `${FILE}${"x".repeat(500_000)}\r\n--b--\r\n`, TYPE), [200, "f"]);
 });
 
-test("what is malformed or too large is refused", async () => {
+test("a malformed or too large form is refused", async () => {
   const rows: [NonNullable<RequestInit["body"]>, Record<string, string>, number, RegExp][] = [
     ["{}", { "content-type": "application/json" }, 415, /must be multipart/],
     ["x", { "content-type": "multipart/form-data" }, 400, /no boundary/],

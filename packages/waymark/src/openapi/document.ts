@@ -134,7 +134,7 @@ class Paths {
   }
 }
 
-/** What all methods of a document share. */
+/** The context that all methods of a document share. */
 interface MethodContext {
   readonly components: Components;
   readonly unknownKeywords: "reject" | "ignore";

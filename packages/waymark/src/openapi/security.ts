@@ -18,7 +18,7 @@ export function refusalsOf({ securityScheme, statuses }: DocumentedGuard = {}): 
 export class SecuritySchemes {
   readonly #schemes = new Map<string, SecurityScheme>();
 
-  /** What a guard asks for, as part of an operation. Nothing for a guard without a scheme. */
+  /** The scheme of a guard, as part of an operation. Empty for a guard without a scheme. */
   of(guard: DocumentedGuard | undefined): Pick<Operation, "security"> {
     const scheme = guard?.securityScheme;
     if (scheme === undefined) return {};

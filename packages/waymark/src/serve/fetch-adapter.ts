@@ -4,7 +4,7 @@ import type { Incoming } from "../http/incoming.ts";
 import { streamOf } from "./fetch-stream.ts";
 import type { RequestHandler } from "./handler.ts";
 
-/** What a runtime knows of a request besides the WHATWG `Request`. */
+/** The facts about a request that a runtime knows besides the WHATWG `Request`. */
 export interface Origin {
   /** The peer's address. */
   readonly remoteAddress?: string | undefined;

@@ -1,7 +1,7 @@
 import type { Answer } from "../http/answer.ts";
 import type { Incoming } from "../http/incoming.ts";
 
-/** What an adapter needs of an application to serve its requests. */
+/** The part of an application that an adapter needs to serve its requests. */
 export interface RequestHandler {
   /** Answers one request. Never throws, never rejects. */
   handle(incoming: Incoming): Answer | Promise<Answer>;
@@ -9,7 +9,7 @@ export interface RequestHandler {
   report(error: unknown, request: Pick<Incoming, "method" | "target">): void;
 }
 
-/** What a server needs of an application to start and stop it. */
+/** The part of an application that a server needs to start and stop it. */
 export interface Lifecycle {
   /** Loads the controllers and runs `onStart`. Rejects if the application cannot start. */
   ready(): Promise<unknown>;

@@ -8,7 +8,7 @@ export interface Running {
   stop(): Promise<void>;
 }
 
-/** What a runnable file needs of its runtime. Node, Bun and Deno all have this part of `process`. */
+/** The part of `process` that a runnable file needs. Node, Bun and Deno have it. */
 interface Runtime {
   readonly env: Readonly<Record<string, string | undefined>>;
   on(signal: "SIGTERM" | "SIGINT", listener: () => void): unknown;

@@ -1,7 +1,7 @@
 import type { Lifecycle, RequestHandler } from "./handler.ts";
 import type { ServerLimits } from "./server-limits.ts";
 
-/** What the servers of Bun and Deno need of an application. */
+/** The part of an application that the servers of Bun and Deno need. */
 export interface WebApplication extends RequestHandler, Lifecycle {
   /** The application's options, for its limits. */
   readonly options: { readonly server?: ServerLimits };

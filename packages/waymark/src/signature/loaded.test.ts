@@ -160,7 +160,7 @@ suite("a generic base class has the type arguments of the derived class", () => 
   });
 });
 
-suite("what other files say about a type", () => {
+suite("types that other files declare", () => {
   test("a module that adds members", async () => {
     const signature = await read("augmented.ts", "Things", "POST");
     assert.ok(accepts(signature, { id: 1, added: "x" }));

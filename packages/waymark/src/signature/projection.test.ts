@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { compileProjection } from "./project/projection.ts";
 import { signatureOf } from "./support.fixture.ts";
 
-/** What a method with this return type sends of a value. */
+/** The part of a value that a method with this return type sends. */
 function sent(returns: string, value: unknown, declarations = ""): unknown {
   const project = compileProjection(
     signatureOf(`${declarations}\nclass X { GET(): ${returns} { return null!; } }`),

@@ -11,7 +11,7 @@ async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   return found;
 }
 
-/** What the client does with any connection to the application of `test/fixtures/client`. */
+/** Checks of the client, with any connection to the application of `test/fixtures/client`. */
 export function callChecks(connect: () => Client<Api>): Check[] {
   const checks: Check[] = [];
   const test = (name: string, run: () => Promise<void>) => void checks.push([name, run]);
@@ -86,7 +86,7 @@ export function callChecks(connect: () => Client<Api>): Check[] {
   return checks;
 }
 
-/** What the client does, on every runtime. The application of `test/fixtures/client` serves at the URL. */
+/** Checks of the client for every runtime. The application of `test/fixtures/client` serves at the URL. */
 export function clientChecks(url: string): Check[] {
   const checks: Check[] = callChecks(() => client<Api>(url));
   const test = (name: string, run: () => void | Promise<void>) => void checks.push([name, async () => run()]);

@@ -2,7 +2,7 @@ import { PassThrough } from "node:stream";
 
 const METHODS = ["write", "end", "on", "once", "off", "removeListener", "destroy"] as const;
 
-/** What a streamed answer consists of. */
+/** The parts of a streamed answer. */
 export interface Streamed {
   readonly head: { readonly statusCode: number } & Readonly<Record<string, unknown>>;
   readonly body: string;

@@ -8,7 +8,7 @@ interface ReturnedProblem {
 
 type Bytes = Blob | ArrayBuffer | ArrayBufferView;
 
-/** What a call resolves with, from the method's return value. */
+/** The result of a call, from the method's return value. */
 export type Answer<T, Revive extends boolean> = 0 extends 1 & T
   ? T
   : // biome-ignore lint/suspicious/noConfusingVoidType: the return type of a method without an answer
@@ -63,7 +63,7 @@ export interface RequestFault {
   readonly in: "path" | "query" | "body";
   /** The name of the argument, with its path: `point.x`. */
   readonly name: string;
-  /** What the server expects. */
+  /** The value that the server expects, or another reason. */
   readonly message: string;
 }
 
@@ -75,7 +75,7 @@ export interface ProblemDetails {
   readonly title: string;
   /** The HTTP status. */
   readonly status: number;
-  /** What is wrong with this request. */
+  /** The fault of this request. */
   readonly detail?: string;
   /** All faults of the arguments, if the server refused them. */
   readonly errors?: readonly RequestFault[];
@@ -87,7 +87,7 @@ export interface Success<Status extends number, Data> {
   readonly ok: true;
   /** The HTTP status. */
   readonly status: Status;
-  /** What the method returned. */
+  /** The value that the method returned. */
   readonly data: Data;
   /** The headers of the response. */
   readonly headers: Headers;

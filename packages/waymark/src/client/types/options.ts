@@ -26,7 +26,7 @@ export interface CallOptions {
   readonly request?: Omit<RequestInit, "method" | "headers" | "signal" | "body">;
 }
 
-/** What answers requests: an application, its `test`, or a service binding of a worker. */
+/** An object that answers requests: an application, its `test`, or a service binding of a worker. */
 export interface Fetcher {
   /** Answers one request. */
   fetch(request: Request): Promise<Response>;

@@ -14,7 +14,7 @@ type Words<
     : Words<Tail, Character, `${Done}${Separator<Before, Tail>}${Lowercase<Character>}`>
   : Done;
 
-/** What precedes a capital: `_` after a small letter or a digit, and before the last capital of `HTTPStatus`. */
+/** The text before a capital: `_` after a small letter or a digit, and before the last capital of `HTTPStatus`. */
 type Separator<Before extends string, Tail extends string> = Before extends "" | "_"
   ? ""
   : Before extends Digit

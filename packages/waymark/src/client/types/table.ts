@@ -1,4 +1,4 @@
-/** What types cannot say at run time. `waymark types --table=FILE` writes it. */
+/** The facts about methods that types cannot tell at run time. `waymark types --table=FILE` writes it. */
 export interface Table {
   /** The version of the format. */
   readonly version: 1;

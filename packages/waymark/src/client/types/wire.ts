@@ -1,4 +1,4 @@
-/** What JSON carries of a value: text for a `Date`, a `URL` and a `bigint`, nothing for a function. */
+/** The type of a value in JSON: text for a `Date`, a `URL` and a `bigint`, nothing for a function. */
 export type Wire<T, Revive extends boolean> = 0 extends 1 & T
   ? T
   : T extends string | number | boolean | null | undefined

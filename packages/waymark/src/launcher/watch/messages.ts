@@ -1,6 +1,6 @@
 /** A message of the watched process to its watcher. */
 export type WatchedMessage =
-  /** What to watch, after a start or a reload, also a failed one: files, and the folders of controllers. */
+  /** The files to watch, and the folders of controllers. Sent after each start or reload, also after a failed one. */
   | { readonly files: readonly string[]; readonly folders: readonly string[] }
   /** The process takes connections, which come with messages `{ connection: true }`. */
   | { readonly accepting: true }

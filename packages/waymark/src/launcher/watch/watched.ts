@@ -88,7 +88,7 @@ export function documentLink({ classes }: Routes, address: string): string {
   return document === undefined ? "" : `OpenAPI document: ${address}${document.path}\n`;
 }
 
-/** What a reload needs besides the application. */
+/** The application of a reload, and the functions that a reload calls. */
 export interface Reload {
   readonly application: Pick<Application, "reload" | "options">;
   /** Runs after the controllers were loaded again. */

@@ -57,7 +57,7 @@ export function checkEvent(event: LambdaEvent): void {
       : typeof given?.httpMethod === "string" && typeof given.path === "string" && context != null;
   if (!isRequest)
     throw new TypeError(
-      "the event is no HTTP request: it comes neither from a function URL, nor from API Gateway, nor from a load balancer",
+      "the event is not an HTTP request: the sources of HTTP requests are function URLs, API Gateway and load balancers",
     );
 }
 

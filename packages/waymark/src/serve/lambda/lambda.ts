@@ -10,7 +10,7 @@ import { type StreamingRuntime, sendBody } from "./response-stream.ts";
 
 export type { LambdaEvent } from "./event.ts";
 
-/** What a function returns for an event, in the form that the source of the event takes. */
+/** The result of a function, in the form that the source of the event takes. */
 export interface LambdaResult {
   /** The HTTP status. */
   readonly statusCode: number;

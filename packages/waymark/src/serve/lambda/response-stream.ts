@@ -2,7 +2,7 @@ import { type Answer, endStream, isStream, type StreamBody } from "../../http/an
 import type { LambdaEvent } from "./event.ts";
 import type { AnswerHead } from "./event-answer.ts";
 
-/** What the runtime's stream has in common with a `Writable` and is used. */
+/** The part of the runtime's stream that is used. A `Writable` has it, too. */
 export interface ResponseStream {
   write(piece: string | Uint8Array): boolean;
   end(): unknown;

@@ -5,7 +5,7 @@ import type { WsgiApplication } from "../wsgi/wsgi-types.ts";
 import { type HttpServerOptions, openServer, type RunningServer } from "./http-server.ts";
 import { type NodeAdapterOptions, type NodeListener, nodeListener } from "./node-adapter.ts";
 
-/** What the server needs of an application. */
+/** The part of an application that the server needs. */
 export interface ServedApplication extends RequestHandler, Lifecycle {
   /** The application's options, for its limits. */
   readonly options: { readonly server?: ServerLimits };

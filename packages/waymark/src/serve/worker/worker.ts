@@ -1,7 +1,7 @@
 import { fetchAdapter } from "../fetch-adapter.ts";
 import type { Lifecycle, RequestHandler } from "../handler.ts";
 
-/** What a worker knows of one request besides the request. */
+/** The context that a worker gets with a request. */
 export interface WorkerContext {
   /** Keeps the request's promises alive after its client has left. */
   waitUntil(promise: Promise<unknown>): void;

@@ -70,7 +70,7 @@ export const unreadableKind: MakeConverter<TypeNode> = () => RAW;
 export const untypedKind: MakeConverter<ScalarNode> = untypedConverter;
 export const urlKind: MakeConverter<ScalarNode> = urlConverter;
 
-/** What makes the converter of each kind. A bundle has only the kinds of its signatures: see `usedKinds`. */
+/** The function that makes the converter of each kind. A bundle has only the kinds of its signatures: see `usedKinds`. */
 export const KINDS: Readonly<Record<TypeNode["kind"], MakeConverter<never>>> = {
   array: arrayKind,
   bigint: bigintKind,

@@ -140,7 +140,7 @@ export function describedBy(description: string | undefined): { readonly descrip
   return description ? { description } : {};
 }
 
-/** What the comment before a parameter documents, without its description. */
+/** The documentation in the comment before a parameter, without its description. */
 export function documentedBy({ examples, deprecated, default: fallback }: DocComment): Documentation {
   return documentationOf([
     { ...NO_COMMENT, examples, deprecated, ...(fallback !== undefined && { default: fallback }) },

@@ -1,7 +1,7 @@
 import type { PropertyNode } from "../model/signature.ts";
 import type { DocComment } from "./jsdoc.ts";
 
-/** What the JSDoc of a property or parameter documents, without its refinements. */
+/** The documentation in the JSDoc of a property or parameter, without its refinements. */
 export type Documentation = Pick<PropertyNode, "description" | "default" | "examples" | "deprecated">;
 
 /** The documentation of a property from its comments. The first comment that says something counts. */

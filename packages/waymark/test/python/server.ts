@@ -38,11 +38,29 @@ export interface Ended {
   readonly log: string;
 }
 
+/**
+ * Kills a process group when its standard input ends without a line, because the process of the test was killed. Each
+ * server has its own process group, which includes its workers.
+ */
+const WATCHDOG = `trap '' INT TERM HUP; read -r _ || kill -9 "-$1"`;
+
+/** Watches the process group of a server. @returns a function that ends the watch */
+function watch(group: number): () => void {
+  const shell = spawn("/bin/sh", ["-c", WATCHDOG, "watchdog", String(group)], {
+    stdio: ["pipe", "ignore", "ignore"],
+    detached: true,
+  });
+  const { stdin } = shell;
+  // The watchdog must not keep the process of the test alive.
+  shell.unref();
+  (stdin as typeof stdin & { unref(): void }).unref();
+  return () => stdin.end("\n");
+}
+
 const started = new Set<PythonServer>();
 // Registered once per file, because a hook that is registered within another hook runs with that hook.
 after(async () => {
   for (const server of started) {
-    // Each server has its own process group, which includes its workers.
     if (isRunning(server.child.pid!)) process.kill(-server.child.pid!, "SIGKILL");
     await server.ended;
   }
@@ -67,15 +85,16 @@ export class PythonServer {
       stdio: ["pipe", "pipe", "pipe"],
       detached: true,
     });
+    const unwatch = watch(this.child.pid!);
     for (const stream of [this.child.stdout!, this.child.stderr!])
       stream.setEncoding("utf8").on("data", (text: string) => {
         // Servers print colours on a terminal.
         this.#log += stripVTControlCharacters(text);
       });
-    this.ended = once(this.child, "close").then(([status]) => ({
-      status: status as number | null,
-      log: this.#log,
-    }));
+    this.ended = once(this.child, "close").then(([status]) => {
+      unwatch();
+      return { status: status as number | null, log: this.#log };
+    });
     started.add(this);
   }
 

@@ -57,6 +57,7 @@ export class Path {
   readonly #socket = new MemorySocket();
   #stream = 1;
   #inFlight = 0;
+  #wake: () => void = () => {};
 
   constructor(variant: Variant, { choice, addresses, tenants, isTraced }: Workload) {
     const random = seededRandom(11);
@@ -66,6 +67,7 @@ export class Path {
     this.#traces = isTraced ? traceparents(4096, random) : [];
     const server = serverOf(variant, (calls) => {
       this.#inFlight -= calls;
+      this.#wake();
     });
     server.serve(this.#socket as unknown as Socket);
     const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
@@ -90,12 +92,20 @@ export class Path {
   /** The same over a store that answers later: one read in each turn of the event loop. */
   async answerLater(reads: readonly Buffer[]): Promise<void> {
     for (const chunk of reads) {
-      while (this.#inFlight + CALLS > MOST_IN_FLIGHT) await nextTurn();
+      await this.#until(MOST_IN_FLIGHT - CALLS);
       this.#inFlight += CALLS;
       this.#socket.emit("data", chunk);
       await nextTurn();
     }
-    while (this.#inFlight > 0) await nextTurn();
+    await this.#until(0);
+  }
+
+  /** Waits until at most so many calls are in flight, without turns of the event loop in between. */
+  async #until(inFlight: number): Promise<void> {
+    while (this.#inFlight > inFlight)
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve;
+      });
   }
 
   #read(): Buffer {

@@ -26,7 +26,7 @@ describe("a batch", () => {
       });
       const counts = [0, 1, 2, 3].map((index) => makeCount({ stem: `${index}:`, hits: 0 }));
       for (const [index, count] of counts.entries()) {
-        const ticket = new Ticket([count], HoldBack.NEVER, Number.POSITIVE_INFINITY, 0, undefined, {
+        const ticket = new Ticket().begin([count], HoldBack.NEVER, Number.POSITIVE_INFINITY, 0, undefined, {
           answered: () => settled.push(`${index}: ${count.after}`),
           failed: (error) =>
             settled.push(`${index}: ${(error as StoreError).code} ${(error as Error).message}`),

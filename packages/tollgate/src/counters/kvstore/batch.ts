@@ -1,6 +1,6 @@
 import { type Count, MAX_COUNT, Outcome, StoreError } from "../store.ts";
 import type { Exchange } from "../transport/link.ts";
-import { expireTickets, type Ticket, unusableAnswer } from "../transport/ticket.ts";
+import { type Ticket, unusableAnswer } from "../transport/ticket.ts";
 import { AcquireStep } from "./acquire-step.ts";
 import { type Item, Items, SendMode } from "./items.ts";
 import { Kind, nextPosition, Op, startPositions } from "./op.ts";
@@ -36,9 +36,9 @@ export class Batch implements Exchange<Reply> {
   readonly #ops: Op[] = [];
   #used = 0;
   /** Op of each item; -1 if the caller's deadline passed before the batch was sent. */
-  readonly #opOf: number[] = [];
+  #opOf = new Int32Array(256);
   /** Hits of each item. The callers may reuse their counts after their deadlines. */
-  readonly #hitsOf: number[] = [];
+  #hitsOf = new Float64Array(256);
   readonly #byStem = new OpsByStem();
   /** The last call of each slot of the script for limits, and of that for reservations. */
   readonly #calls = new Map<number, Op>();
@@ -67,15 +67,19 @@ export class Batch implements Exchange<Reply> {
     this.#onDone = onDone;
     this.#used = this.#cursor = this.commands = 0;
     this.#asked = false;
-    this.#opOf.length = this.#hitsOf.length = 0;
     this.#byStem.clear();
     this.#calls.clear();
     this.#settles.clear();
-    const { contents, tickets, modes } = this.items;
-    for (let i = 0; i < tickets.length; i++) {
-      const item = contents[i]!;
-      this.#hitsOf.push(item === null || item instanceof AcquireStep ? 0 : item.hits);
-      this.#opOf.push(tickets[i]!.done ? -1 : this.#assign(item, tickets[i]!, modes[i]!));
+    const { items } = this;
+    if (items.length > this.#opOf.length) {
+      this.#opOf = new Int32Array(2 * items.length);
+      this.#hitsOf = new Float64Array(2 * items.length);
+    }
+    for (let i = 0; i < items.length; i++) {
+      const item = items.item(i);
+      const ticket = items.ticket(i);
+      this.#hitsOf[i] = item === null || item instanceof AcquireStep ? 0 : item.hits;
+      this.#opOf[i] = ticket.done ? -1 : this.#assign(item, ticket, items.mode(i));
     }
     for (const key of fresh) {
       const op = this.#nextOp(Kind.EXPIRE, 0);
@@ -183,7 +187,7 @@ export class Batch implements Exchange<Reply> {
 
   /** Fails the tickets whose deadline has passed. Their hits stay in the batch. */
   expireTickets(now: number): number {
-    return expireTickets(this.items.tickets, now);
+    return this.items.expire(now);
   }
 
   #settle(error: StoreError | undefined): void {
@@ -205,17 +209,17 @@ export class Batch implements Exchange<Reply> {
       if (op.kind <= Kind.REFUND && op.reply !== undefined && startPositions(op) && !op.expires)
         context.fresh(freshKeyOf(op));
     }
-    const { tickets } = this.items;
-    for (let i = 0; i < tickets.length; i++) {
+    const { items } = this;
+    for (let i = 0; i < items.length; i++) {
       if (this.#opOf[i] === -1) continue;
       try {
         this.#settleItem(i, error);
       } catch (cause) {
         // A fault in one caller's answer must not block the other callers.
-        tickets[i]!.fail(unusableAnswer(cause));
+        items.ticket(i).fail(unusableAnswer(cause));
       }
     }
-    this.items.clear();
+    items.clear();
     // A later batch may be shorter: unused ops must not retain callers or their keys.
     this.#byStem.clear();
     for (let i = 0; i < this.#used; i++) this.#ops[i]!.release();
@@ -223,14 +227,14 @@ export class Batch implements Exchange<Reply> {
   }
 
   #settleItem(i: number, error: StoreError | undefined): void {
-    const { contents, tickets, modes } = this.items;
-    const ticket = tickets[i]!;
-    const item = contents[i]!;
+    const { items } = this;
+    const ticket = items.ticket(i);
+    const item = items.item(i);
     const op = this.#ops[this.#opOf[i]!]!;
     const { reply } = op;
     if (reply === undefined) ticket.fail(error!);
     else if (reply instanceof ErrorReply) {
-      if (!ticket.done) this.#context.refused(reply, item, ticket, modes[i]!);
+      if (!ticket.done) this.#context.refused(reply, item, ticket, items.mode(i));
     } else if (item !== null && !(item instanceof AcquireStep)) {
       // The hits of an expired caller are counted, and later callers follow them.
       const after = nextPosition(op, this.#hitsOf[i]!);

@@ -1,5 +1,5 @@
-import type { Count } from "../store.ts";
-import type { Ticket } from "../transport/ticket.ts";
+import type { Count, StoreError } from "../store.ts";
+import { expireTicket, Ticket } from "../transport/ticket.ts";
 import { AcquireStep } from "./acquire-step.ts";
 import { lengthOf } from "./stems.ts";
 
@@ -17,73 +17,111 @@ export const SendMode = {
 /** One count, the groups of one script call, or, if null, all counts of an atomic ticket. */
 export type Item = Count | AcquireStep | null;
 
-/** Items that wait for a connection, with their tickets. */
+/** Items that wait for a connection, with their tickets. The arrays keep their memory: a batch after the other needs it. */
 export class Items {
-  contents: Item[] = [];
-  tickets: Ticket[] = [];
-  modes: number[] = [];
+  #contents: Item[] = [];
+  #tickets: Ticket[] = [];
+  #modes: number[] = [];
+  #length = 0;
   /** Approximate size of the keys, in bytes. */
   bytes = 0;
 
   get length(): number {
-    return this.tickets.length;
+    return this.#length;
+  }
+
+  item(index: number): Item {
+    return this.#contents[index]!;
+  }
+
+  ticket(index: number): Ticket {
+    return this.#tickets[index]!;
+  }
+
+  mode(index: number): number {
+    return this.#modes[index]!;
+  }
+
+  /** The oldest ticket. */
+  get first(): Ticket | undefined {
+    return this.#length === 0 ? undefined : this.#tickets[0];
+  }
+
+  /** A copy. */
+  get tickets(): Ticket[] {
+    return this.#tickets.slice(0, this.#length);
   }
 
   push(item: Item, ticket: Ticket, mode: number): void {
-    this.contents.push(item);
-    this.tickets.push(ticket);
-    this.modes.push(mode);
+    this.#set(this.#length++, item, ticket, mode);
     this.bytes += sizeOf(item, ticket);
   }
 
   /** Moves up to `most` items, and up to `mostBytes`, from the front of another list, but at least one. This list must be empty. */
   takeFrom(other: Items, most: number, mostBytes: number): void {
-    if (other.length <= most && other.bytes <= mostBytes) {
-      const { contents, tickets, modes } = this;
-      Object.assign(this, {
-        contents: other.contents,
-        tickets: other.tickets,
-        modes: other.modes,
-        bytes: other.bytes,
-      });
-      Object.assign(other, { contents, tickets, modes, bytes: 0 });
+    if (other.#length <= most && other.bytes <= mostBytes) {
+      [this.#contents, other.#contents] = [other.#contents, this.#contents];
+      [this.#tickets, other.#tickets] = [other.#tickets, this.#tickets];
+      [this.#modes, other.#modes] = [other.#modes, this.#modes];
+      [this.#length, other.#length] = [other.#length, 0];
+      [this.bytes, other.bytes] = [other.bytes, 0];
       return;
     }
     let many = 0;
-    do {
-      this.bytes += sizeOf(other.contents[many]!, other.tickets[many]!);
-      many++;
-    } while (many < Math.min(most, other.length) && this.bytes < mostBytes);
-    this.contents = other.contents.splice(0, many);
-    this.tickets = other.tickets.splice(0, many);
-    this.modes = other.modes.splice(0, many);
+    do this.push(other.item(many), other.ticket(many), other.mode(many));
+    while (++many < Math.min(most, other.#length) && this.bytes < mostBytes);
+    for (let i = many; i < other.#length; i++)
+      other.#set(i - many, other.item(i), other.ticket(i), other.mode(i));
+    other.#shorten(other.#length - many);
     other.bytes -= this.bytes;
   }
 
   /** Keeps the items whose ticket is still open after `visit`. */
   keepOpen(visit: (ticket: Ticket) => void): void {
-    const { contents, tickets, modes } = this;
     let kept = 0;
     this.bytes = 0;
-    for (let i = 0; i < tickets.length; i++) {
-      const ticket = tickets[i]!;
+    for (let i = 0; i < this.#length; i++) {
+      const ticket = this.ticket(i);
       visit(ticket);
       if (ticket.done) continue;
-      this.bytes += sizeOf(contents[i]!, ticket);
-      contents[kept] = contents[i]!;
-      tickets[kept] = ticket;
-      modes[kept++] = modes[i]!;
+      const item = this.item(i);
+      this.bytes += sizeOf(item, ticket);
+      this.#set(kept++, item, ticket, this.mode(i));
     }
-    contents.length = tickets.length = modes.length = kept;
+    this.#shorten(kept);
+  }
+
+  fail(error: StoreError): void {
+    for (let i = 0; i < this.#length; i++) this.ticket(i).fail(error);
+  }
+
+  /** Fails the tickets whose deadline has passed. @returns the earliest deadline of the others */
+  expire(now: number): number {
+    let next = Number.POSITIVE_INFINITY;
+    for (let i = 0; i < this.#length; i++) next = Math.min(next, expireTicket(this.ticket(i), now));
+    return next;
   }
 
   clear(): void {
-    this.contents.length = 0;
-    this.tickets.length = 0;
-    this.modes.length = 0;
+    this.#shorten(0);
     this.bytes = 0;
   }
+
+  #set(index: number, item: Item, ticket: Ticket, mode: number): void {
+    this.#contents[index] = item;
+    this.#tickets[index] = ticket;
+    this.#modes[index] = mode;
+  }
+
+  /** Unused places must not retain callers or their keys. */
+  #shorten(length: number): void {
+    this.#contents.fill(null, length, this.#length);
+    this.#tickets.fill(noTicket, length, this.#length);
+    this.#length = length;
+  }
 }
+
+const noTicket = new Ticket();
 
 function sizeOf(item: Item, ticket: Ticket): number {
   if (item instanceof AcquireStep) return item.bytes;

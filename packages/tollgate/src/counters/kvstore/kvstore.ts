@@ -49,6 +49,8 @@ export class KvstoreStore implements ReservationStore {
   readonly #topology: Topology;
   readonly #isCluster: boolean;
   readonly #earlierWindows = new EarlierWindows();
+  /** Reused by the next requests. */
+  readonly #tickets: Ticket[] = [];
   #closing = false;
   readonly #onRefund: RefundListener | undefined;
   #closed: Promise<void> | undefined;
@@ -199,7 +201,8 @@ export class KvstoreStore implements ReservationStore {
     const patience = patienceOf(request);
     const since = performance.now();
     const holdBack = holdBackOf(counts, request.holdBack);
-    this.#topology.submit(new Ticket(counts, holdBack, since + patience, since, trace, waiter));
+    const ticket = this.#tickets.pop() ?? new Ticket(this.#tickets);
+    this.#topology.submit(ticket.begin(counts, holdBack, since + patience, since, trace, waiter));
     return false;
   }
 
@@ -212,7 +215,7 @@ export class KvstoreStore implements ReservationStore {
     const since = performance.now();
     return new Promise((answered, failed) => {
       const waiter = { answered, failed };
-      const ticket = new Ticket(NO_COUNTS, HoldBack.NEVER, since + patience, since, trace, waiter);
+      const ticket = new Ticket().begin(NO_COUNTS, HoldBack.NEVER, since + patience, since, trace, waiter);
       ticket.expect(steps.length);
       this.#topology.submitSteps(steps, ticket);
     });

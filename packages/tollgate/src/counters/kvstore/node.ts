@@ -1,7 +1,7 @@
 import type { TraceSpan } from "../../observe/tracing/tracing.ts";
 import { StoreError } from "../store.ts";
 import { DeadlineTimer } from "../transport/deadline-timer.ts";
-import { expireTickets, startTrip, type Ticket, unavailable } from "../transport/ticket.ts";
+import { startTrip, type Ticket, unavailable } from "../transport/ticket.ts";
 import type { AcquireStep } from "./acquire-step.ts";
 import { Batch, type BatchContext, type FreshKey } from "./batch.ts";
 import type { Connection } from "./connection.ts";
@@ -121,10 +121,10 @@ export class StoreNode {
     const items = new Items();
     items.takeFrom(this.#waiting, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
     for (let i = 0; i < items.length; i++) {
-      const ticket = items.tickets[i]!;
+      const ticket = items.ticket(i);
       if (ticket.done) continue;
       try {
-        to(items.contents[i]!, ticket, items.modes[i]!);
+        to(items.item(i), ticket, items.mode(i));
       } catch (error) {
         ticket.fail(unavailable(error));
       }
@@ -144,8 +144,7 @@ export class StoreNode {
     this.#closed = true;
     this.#deadlineTimer.clear();
     this.pool.close();
-    const error = new StoreError("STORE_UNAVAILABLE", "the store is closed");
-    for (const ticket of this.#waiting.tickets) ticket.fail(error);
+    this.#waiting.fail(new StoreError("STORE_UNAVAILABLE", "the store is closed"));
     this.#waiting.clear();
   }
 
@@ -185,7 +184,7 @@ export class StoreNode {
       this.#exchange(connection, batch, fresh);
     } catch (error) {
       // Nothing was sent, so no answer will arrive.
-      for (const ticket of batch.items.tickets) ticket.fail(unavailable(error));
+      batch.items.fail(unavailable(error));
       batch.items.clear();
       this.pool.discard(connection);
     }
@@ -244,7 +243,7 @@ export class StoreNode {
   }
 
   #wakeForWaiting(): void {
-    const first = this.#waiting.tickets[0];
+    const { first } = this.#waiting;
     if (first === undefined) return;
     const { onEmpty, onEmptyWait, timeout } = this.#options;
     const wait = onEmpty === "WAIT" ? timeout : Math.min(onEmptyWait, timeout);
@@ -253,7 +252,7 @@ export class StoreNode {
 
   /** Fails the expired tickets and sets the timer for the next deadline. */
   #onDeadline(now: number): void {
-    let next = expireTickets(this.#waiting.tickets, now);
+    let next = this.#waiting.expire(now);
     for (const [connection, batch] of this.#batches)
       if (!connection.closed) next = Math.min(next, batch.expireTickets(now));
     this.#deadlineTimer.at(next, this.#waiting.length > MANY_WAITING ? MANY_WAITING_MS : 1);
@@ -266,7 +265,7 @@ export class StoreNode {
     this.#failOlder(now - timeout, new StoreError("STORE_TIMEOUT", `${text} ${timeout} ms`));
     if (onEmpty === "ERROR")
       this.#failOlder(now - onEmptyWait, new StoreError("STORE_UNAVAILABLE", `${text} ${onEmptyWait} ms`));
-    const first = this.#waiting.tickets[0];
+    const { first } = this.#waiting;
     if (first === undefined) return;
     if (onEmpty === "CREATE" && first.since <= now - onEmptyWait && this.#overflowAt <= now) {
       this.#overflowAt = now + Math.max(onEmptyWait, 10);

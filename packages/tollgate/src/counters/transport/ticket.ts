@@ -1,35 +1,44 @@
 import type { CallTrace, TraceAttributes, TraceSpan, Tracing } from "../../observe/tracing/tracing.ts";
 import { type Count, HoldBack, StoreError, type Waiter } from "../store.ts";
 
+/** The most tickets that a list keeps for further requests. */
+const MAX_FREE = 1024;
+
 /**
  * A request in progress: the number of its open counts, and its waiter. When it is done (answered, failed or past its
  * deadline) nothing changes its counts afterwards: the caller may reuse them.
  */
 export class Ticket {
-  readonly counts: readonly Count[];
-  readonly holdBack: HoldBack;
+  counts: readonly Count[] = [];
+  holdBack: HoldBack = HoldBack.NEVER;
   /** Milliseconds of the monotonic clock; Infinity for none. */
-  readonly deadline: number;
+  deadline = 0;
   /** Start of the wait, on the same clock. */
-  readonly since: number;
+  since = 0;
   /** The recorded call of this request. */
-  readonly trace: CallTrace | undefined;
+  trace: CallTrace | undefined;
   /** Parts with a result of their own: counts, or script calls. */
-  parts: number;
-  left: number;
+  parts = 0;
+  left = 0;
   done = false;
   /** Number of times that one of its counts was sent again (MOVED, ASK, TRYAGAIN, NOSCRIPT). */
   redirections = 0;
-  readonly #waiter: Waiter;
+  #waiter: Waiter | undefined;
+  readonly #free: Ticket[] | undefined;
 
-  constructor(
+  /** @param free gets the ticket when it is answered, for {@link begin}. A failed one may still be in a queue. */
+  constructor(free?: Ticket[]) {
+    this.#free = free;
+  }
+
+  begin(
     counts: readonly Count[],
     holdBack: HoldBack,
     deadline: number,
     since: number,
     trace: CallTrace | undefined,
     waiter: Waiter,
-  ) {
+  ): this {
     this.counts = counts;
     this.holdBack = holdBack;
     this.deadline = deadline;
@@ -37,7 +46,10 @@ export class Ticket {
     this.trace = trace;
     this.parts = counts.length;
     this.left = this.atomic ? 1 : counts.length;
+    this.done = false;
+    this.redirections = 0;
     this.#waiter = waiter;
+    return this;
   }
 
   /** Whether its counts may hold each other back: then one atomic step counts all of them. */
@@ -55,14 +67,19 @@ export class Ticket {
   answered(): void {
     if (--this.left > 0 || this.done) return;
     this.done = true;
-    this.#waiter.answered();
+    const waiter = this.#waiter!;
+    if (this.#free !== undefined && this.#free.length < MAX_FREE) {
+      this.#waiter = undefined;
+      this.#free.push(this);
+    }
+    waiter.answered();
   }
 
   /** The waiter gets the error after the present callback: tickets often fail within a walk over the queues. */
   fail(error: StoreError): void {
     if (this.done) return;
     this.done = true;
-    queueMicrotask(() => this.#waiter.failed(error));
+    queueMicrotask(() => this.#waiter!.failed(error));
   }
 }
 
@@ -83,15 +100,16 @@ export function unusableAnswer(cause: unknown): StoreError {
 /** Fails the tickets whose deadline has passed. @returns the earliest deadline of the others */
 export function expireTickets(tickets: readonly Ticket[], now: number): number {
   let next = Number.POSITIVE_INFINITY;
-  for (const ticket of tickets) {
-    if (ticket.done) continue;
-    if (ticket.deadline <= now)
-      ticket.fail(
-        new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the store answered"),
-      );
-    else if (ticket.deadline < next) next = ticket.deadline;
-  }
+  for (const ticket of tickets) next = Math.min(next, expireTicket(ticket, now));
   return next;
+}
+
+/** Fails a ticket whose deadline has passed. @returns the deadline of an open one; Infinity for others */
+export function expireTicket(ticket: Ticket, now: number): number {
+  if (ticket.done) return Number.POSITIVE_INFINITY;
+  if (ticket.deadline > now) return ticket.deadline;
+  ticket.fail(new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the store answered"));
+  return Number.POSITIVE_INFINITY;
 }
 
 /** Starts a span for one round trip, linked to its recorded calls. Without recorded calls there is no span. */

@@ -160,11 +160,9 @@ test("a counter is known by its whole key and its window, in place and as a text
       if (stem.includes("\u2713")) continue;
       const { limits, ...group } = groupOf("");
       const bytes = Buffer.from(`-${stem}-`, "latin1");
-      holds.add(
-        { ...group, limits: [{ ...limits[0]!, place: { bytes, start: 1, end: bytes.length - 1 } }] },
-        statistics,
-        1000,
-      );
+      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
+      const place = { bytes, view, start: 1, end: bytes.length - 1 };
+      holds.add({ ...group, limits: [{ ...limits[0]!, place }] }, statistics, 1000);
     }
   const { limits, ...group } = groupOf("a:");
   holds.add({ ...group, limits: [{ ...limits[0]!, windowStart: 60 }] }, statistics, 1000);

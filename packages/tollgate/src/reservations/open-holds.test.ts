@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { placeOf } from "../../test/counters/conformance.ts";
 import { algorithms } from "../counters/algorithms/algorithms.ts";
 import {
   type ReservationRequest,
@@ -151,7 +152,30 @@ test("a commit that leaves no hold needs no look", async (t) => {
   assert.deepEqual(looks, [{ stem: "b:", at: 1000 }]);
 });
 
-test("a counter is known by its whole key and its window, in place and as a text", async (t) => {
+test("counters of the embedded store are known by their digests", async (t) => {
+  const { holds, statistics, looks, pass } = setUp(t, (group) => found(group, 0, 0));
+  for (const [stem, ...digest] of [
+    ["a:", 1, 7],
+    ["b:", 2, 7],
+    ["c:", 3, 8],
+    ["again, in another window", 2, 7],
+    ["again", 3, 8],
+    ["a commit", 1, 7],
+  ] as const) {
+    const { limits, ...group } = groupOf(stem);
+    const limit = { ...limits[0]!, windowStart: stem.length, digest: Int32Array.from(digest) };
+    holds.add({ ...group, limits: [limit] }, statistics, 1000);
+    limit.held = 0;
+    holds.committed({ ...group, limits: [limit] });
+  }
+  await pass(5000);
+  assert.deepEqual(
+    looks.map(({ stem }) => stem),
+    ["a:", "b:", "c:"],
+  );
+});
+
+test("a counter of another store is known by its key and its window, in place and as a text", async (t) => {
   const { holds, statistics, looks, pass } = setUp(t, (group) => found(group, 0, 0));
   const stems = ["a:", "b:", "a:\u00e9", "a:\u2713", `a:${"x".repeat(600)}`, `a:${"x".repeat(601)}`];
   for (let turn = 0; turn < 2; turn++)
@@ -160,8 +184,7 @@ test("a counter is known by its whole key and its window, in place and as a text
       if (stem.includes("\u2713")) continue;
       const { limits, ...group } = groupOf("");
       const bytes = Buffer.from(`-${stem}-`, "latin1");
-      const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
-      const place = { bytes, view, start: 1, end: bytes.length - 1 };
+      const place = placeOf(bytes, 1, bytes.length - 1);
       holds.add({ ...group, limits: [{ ...limits[0]!, place }] }, statistics, 1000);
     }
   const { limits, ...group } = groupOf("a:");

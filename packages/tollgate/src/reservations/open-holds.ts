@@ -79,7 +79,7 @@ export class OpenHolds {
   /** A commit has reached the store. A counter without open holds needs no look, which costs more than this in Redis. */
   committed(group: ReservedGroup): void {
     const lead = leadOf(group);
-    if (lead.held !== 0 || lead.place !== undefined || this.#counters.size === 0) return;
+    if (lead.held !== 0 || lead.digest !== undefined || this.#counters.size === 0) return;
     const known = this.#counters.find(lead);
     if (known !== undefined) this.#forget(known);
   }

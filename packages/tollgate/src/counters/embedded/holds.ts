@@ -121,6 +121,8 @@ export class Holds {
     const kind = this.#ints[word * 2 + KIND];
     if (kind === Kind.COMMITTED) {
       held.isCommitted = this.#words[word + END]! > now;
+      // The queue drops it later. The next commit gets a mark of its own, which is found first.
+      if (!held.isCommitted) held.slot = 0;
       return;
     }
     held.isKnown = true;

@@ -144,6 +144,30 @@ describe("holds of the embedded store", () => {
     assert.equal(full(NOW + 61_000), most);
   });
 
+  test("remember a commit again after they have forgotten it", () => {
+    const store = EmbeddedStore.create({ sizeInBytes: 4 * 1024 ** 2 });
+    const settle = (name: string, fields: Omit<SettleFields, "limits">, now: number) => {
+      const request = makeSettle(
+        { ...fields, limits: [{ stem: name, algorithm: "token_bucket", limit: 10 }] },
+        now,
+      );
+      store.settle(request);
+      return request;
+    };
+    const begun = 1_800_000_000_000;
+    const names = Array.from({ length: 64 }, (_, index) => String(index));
+    // Hits of ended holds wait to be reported, before the commits in the order of their ends.
+    for (const name of names)
+      settle(`ended${name}`, { step: Step.RESERVE, token: newToken(), ttl: 100 }, begun);
+    for (const name of names) {
+      const token = newToken();
+      const repeated = (now: number) => settle(name, { step: Step.COMMIT, token }, now).repeated;
+      assert.equal(repeated(begun + 1000), false);
+      assert.equal(repeated(begun + 3_601_000), false);
+      assert.equal(repeated(begun + 3_601_000), true);
+    }
+  });
+
   test("protect their counter from eviction", () => {
     const store = EmbeddedStore.create({ sizeInBytes: 128 * 1024, reclaimInterval: 0 });
     settle(store, { step: Step.REPORT, hits: 7 });

@@ -51,6 +51,8 @@ test("the document has the security of each operation, and the reviewed routes a
   const security = Object.entries(paths).flatMap(([path, item]) =>
     Object.entries(item).map(([verb, operation]) => [`${verb} ${path}`, operation.security] as const),
   );
+  const endpoints = security.filter(([name]) => name !== "get /");
+  assert.equal(endpoints.length, 15, "the README names fifteen endpoints besides the page");
   const needing = security
     .filter(([, own]) => JSON.stringify(own) === '[{"session":[]}]')
     .map(([name]) => name);

@@ -1,6 +1,6 @@
 /** The parts of the kit on each runtime, as source and as a bundle. */
 import { cpSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
@@ -12,7 +12,11 @@ import { type Program, type RuntimeName, serveFile, serveWorker, writeServer } f
 
 const folder = await installPacked("waymark");
 linkBundler(folder);
-symlinkSync(join(MODULES, "jose"), join(folder, "node_modules", "jose"));
+for (const name of ["jose", "@opentelemetry/api"]) {
+  const link = join(folder, "node_modules", name);
+  mkdirSync(dirname(link), { recursive: true });
+  symlinkSync(join(MODULES, name), link);
+}
 cpSync(fileURLToPath(new URL("kit", import.meta.url)), folder, {
   recursive: true,
   filter: (path) => !path.endsWith("cases.ts"),

@@ -40,6 +40,12 @@ const REFUSED: readonly [name: string, args: readonly string[], app: string, mes
     /^waymark: a worker has no modules of Node:\n {2}app\.ts imports node:os\nuse a web interface/,
   ],
   [
+    "a form in parts in a worker",
+    ["--target=worker"],
+    app('import { uploads } from "@tollway/waymark/kit/uploads";\nvoid uploads;'),
+    /^waymark: a worker has no modules of Node:\n {2}\S+busboy\S+ imports node:/,
+  ],
+  [
     "types that only sources show",
     ["--target=node"],
     TYPED,

@@ -103,6 +103,25 @@ function common({ ask, printed, hasBrotli, isSecure, until }: KitOptions): Case[
       },
     ],
     [
+      "spans that continue the request's trace",
+      async () => {
+        const traceId = "4bf92f3577b34da6a3ce929d0e0e4736";
+        const continued = await ask("/trace", {
+          headers: { traceparent: `00-${traceId}-00f067aa0ba902b7-01` },
+        });
+        assert.equal(json(continued), traceId);
+        assert.notEqual(json(await ask("/trace")), traceId);
+      },
+    ],
+    [
+      "the name of a download",
+      async () => {
+        const { headers } = await ask("/report");
+        const name = `attachment; filename="f_r Mai.csv"; filename*=UTF-8''f%C3%BCr%20Mai.csv`;
+        assert.equal(headers["content-disposition"], name);
+      },
+    ],
+    [
       "bearer tokens",
       async () => {
         const without = await ask("/bearer");
@@ -265,6 +284,21 @@ function files({ ask }: KitOptions): Case[] {
         assert.equal((await ask("/files/..%2Fapp.ts")).status, 404);
         const head = await ask("/files/hello.txt", { method: "HEAD" });
         assert.deepEqual([head.headers["content-length"], text(head)], ["12", ""]);
+      },
+    ],
+    [
+      "a form in parts",
+      async () => {
+        const field = '--b\r\ncontent-disposition: form-data; name="title"\r\n\r\nEmma\r\n';
+        const file = '--b\r\ncontent-disposition: form-data; name="f"; filename="a.bin"\r\n\r\n';
+        const body = `${field}${file}${"x".repeat(500)}\r\n--b--\r\n`;
+        const headers = { "content-type": "multipart/form-data; boundary=b" };
+        assert.deepEqual(json(await ask("/uploads", { method: "POST", headers, body })), [
+          ["title", "Emma"],
+          ["a.bin", 500],
+        ]);
+        const broken = await ask("/uploads", { method: "POST", headers, body: field });
+        assert.equal(broken.status, 400);
       },
     ],
   ];

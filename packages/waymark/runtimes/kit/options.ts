@@ -7,7 +7,8 @@ import {
   secureHeaders,
   timeout,
 } from "@tollway/waymark/kit";
-import { ids, visits } from "./parts.ts";
+import { ids, spans, visits } from "./parts.ts";
+import "./tracing.ts";
 
 export const options = {
   bodyLimit: 1000,
@@ -15,6 +16,7 @@ export const options = {
   use: [
     accessLog({ id: ids }),
     ids,
+    spans,
     secureHeaders(),
     compression(),
     etag(),

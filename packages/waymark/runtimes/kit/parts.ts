@@ -9,6 +9,7 @@ import {
   signedCookie,
 } from "@tollway/waymark/kit";
 import { jwt } from "@tollway/waymark/kit/jwt";
+import { telemetry } from "@tollway/waymark/kit/telemetry";
 
 const secret = "a secret of the suite, which is 32 characters long";
 
@@ -24,3 +25,4 @@ export const people = basic({
 export const tokens = jwt({ algorithms: ["HS256"], key: secret, audience: "suite" });
 export const cart = encryptedCookie<number[]>("cart", { secret });
 export const seen = signedCookie<string>("seen", { secret });
+export const spans = telemetry();

@@ -1,10 +1,24 @@
 import { Controller, ServerSentEvent } from "@tollway/waymark";
-import { checkMatch, heartbeat, lastEventId, tagOf, within } from "@tollway/waymark/kit";
-import { cart, ids, people, seen, tokens, users, visits } from "../parts.ts";
+import { attachment, checkMatch, heartbeat, lastEventId, tagOf, within } from "@tollway/waymark/kit";
+import { cart, ids, people, seen, spans, tokens, users, visits } from "../parts.ts";
 
 export class Id extends Controller {
   GET({ secret }: { secret?: string }) {
     return { id: ids.of(this), secret };
+  }
+}
+
+export class Trace extends Controller {
+  GET() {
+    return spans.spanOf(this)!.spanContext().traceId;
+  }
+}
+
+export class Report extends Controller {
+  GET() {
+    this.response.headers.set("content-disposition", attachment("für Mai.csv"));
+    this.response.headers.set("content-type", "text/csv");
+    return "day,visits";
   }
 }
 

@@ -40,7 +40,7 @@ class Connection extends EventEmitter {
   readonly writable = true;
   readonly writableLength = 0;
   readonly remoteAddress = "127.0.0.1";
-  /** The output of the server. */
+  /** The bytes that the server has written. */
   chunks: Buffer[] = [];
   readonly #headers: EnvoyHeaders;
   #stream = 1;

@@ -46,7 +46,13 @@ end`;
  * `previous`, `fresh` for a key that does not exist, and its quota `q`; no `level` if the key does not hold a state.
  */
 export const STATES_LUA = `
+local call, match, format, type, tonumber = redis.call, string.match, string.format, type, tonumber
 local PARTS = 1000000
+-- Servers with integers of 32 bits print larger ones as doubles.
+local INTEGER = format('%d', ${MAX_COUNT}) == '${MAX_COUNT}' and '%d' or '%.0f'
+local THREE_INTEGERS = INTEGER .. ' ' .. INTEGER .. ' ' .. INTEGER
+local function digits(integer) return format(INTEGER, integer) end
+
 local function readQuota(kind, limit, burst, seconds)
   local q = { kind = kind, limit = limit, burst = burst, seconds = seconds }
   q.size = q.seconds * 1000000
@@ -54,23 +60,48 @@ local function readQuota(kind, limit, burst, seconds)
   return q
 end
 
-local function readState(key, q)
-  local kind, text = q.kind, redis.pcall('GET', key)
-  local level, at, previous = 0, 0, 0
+local function newState()
+  return { level = 0, at = 0, previous = 0, q = false, fresh = false, changed = false, written = false, stored = false }
+end
+
+-- The end of a sliding window's state, in microseconds.
+local function slidingEnd(level, at, size)
+  local start = at - at % size
+  if level > 0 then return start + 2 * size end
+  return start + size
+end
+
+-- Fills in a state from the value of its key: a text, an error, or false for no key. Keeps as \`stored\` what a write can
+-- build on: the integer that INCRBY can change, or the end of a sliding window, which the key outlives.
+local function parse(s, text, q)
+  local kind, level, at, previous, stored = q.kind, 0, 0, 0, false
   if type(text) == 'string' then
     if kind == 3 then
-      level, at, previous = string.match(text, '^(%d+) (%d+) (%d+)$')
+      level, at, previous = match(text, '^(%d+) (%d+) (%d+)$')
+      level, at, previous = tonumber(level), tonumber(at), tonumber(previous)
+      if level then stored = slidingEnd(level, at, q.size) end
     elseif kind == 4 then
-      level, at, previous = string.match(text, '^(-?%d+) (%d+) ?(%d*)$')
+      level, at, previous = match(text, '^(-?%d+) (%d+) ?(%d*)$')
       if previous == '' then previous = 0 end
+      level, at, previous = tonumber(level), tonumber(at), tonumber(previous)
+    elseif #text < 16 and match(text, '^[1-9]%d*$') then
+      level = tonumber(text)
+      stored = level
     else
-      level = string.match(text, '^-?%d+$')
-      if level then level = max(0, min(tonumber(level), ${MAX_COUNT})) end
+      level = tonumber(match(text, '^-?%d+$'))
+      if level then level = max(0, min(level, ${MAX_COUNT})) end
     end
   elseif text then
-    level = nil
+    level, at = nil, nil
   end
-  return { level = tonumber(level), at = tonumber(at), previous = tonumber(previous), fresh = not text, q = q }
+  s.level, s.at, s.previous, s.stored = level, at, previous, stored
+  s.q, s.fresh, s.changed, s.written = q, not text, false, false
+end
+
+local function readState(key, q)
+  local s = newState()
+  parse(s, redis.pcall('GET', key), q)
+  return s
 end
 
 -- Microseconds from the last change of a bucket to the end of its granted tokens.
@@ -144,37 +175,45 @@ end
 local function finish(s, q)
   if not s.changed then return end
   if isUnused(s, q) then s.at, s.level, s.previous = 0, 0, 0 end
-  s.written = true
+  s.changed, s.written = false, true
+end
+
+local function writeWith(key, text, seconds)
+  call('SET', key, text, 'EX', digits(seconds))
 end
 
 local function writeState(key, s)
-  local q = s.q
-  if (s.fresh or q.kind > 2) and (s.at == 0 and q.kind > 2 or isUnused(s, q)) then
-    if not s.fresh then redis.call('DEL', key) end
+  local q, level, at, previous = s.q, s.level, s.at, s.previous
+  if (s.fresh or q.kind > 2) and (at == 0 and q.kind > 2 or isUnused(s, q)) then
+    if not s.fresh then call('DEL', key) end
   elseif q.kind < 3 then
-    local text = string.format('%.0f', s.level)
     if s.fresh then
-      redis.call('SET', key, text, 'EX', string.format('%.0f', q.seconds + jitter))
+      writeWith(key, digits(level), q.seconds + jitter)
+    elseif s.stored then
+      call('INCRBY', key, digits(level - s.stored))
     else
-      redis.call('SET', key, text, 'KEEPTTL')
+      call('SET', key, digits(level), 'KEEPTTL')
     end
   else
-    local text, left
+    local text, ends
     if q.kind == 3 then
-      text = string.format('%.0f %.0f %.0f', s.level, s.at, s.previous)
-      left = q.size - s.at % q.size
-      if s.level > 0 then left = left + q.size elseif s.previous == 0 then left = 0 end
+      text = format(THREE_INTEGERS, level, at, previous)
+      ends = slidingEnd(level, at, q.size)
+      if ends == s.stored then
+        call('SET', key, text, 'KEEPTTL')
+        return
+      end
     else
-      text = string.format('%.0f %.0f', s.level, s.at)
-      left = 0
-      if q.limit > 0 and s.level < q.full then left = mulDiv(q.full - s.level, q.seconds, q.limit, 1) end
-      if s.previous > 0 then
-        text = text .. string.format(' %.0f', s.previous)
-        left = max(left, grantTime(q))
+      text = digits(level) .. ' ' .. digits(at)
+      ends = at
+      if q.limit > 0 and level < q.full then ends = at + mulDiv(q.full - level, q.seconds, q.limit, 1) end
+      if previous > 0 then
+        text = text .. ' ' .. digits(previous)
+        ends = max(ends, at + grantTime(q))
       end
     end
-    local ttl = ceil((s.at + left) / 1000000) - floor(now / 1000000) + jitter
-    redis.call('SET', key, text, 'EX', string.format('%.0f', min(max(ttl, 1), 315576000000)))
+    local ttl = ceil(ends / 1000000) - floor(now / 1000000) + jitter
+    writeWith(key, text, min(max(ttl, 1), 315576000000))
   end
 end`;
 

@@ -345,6 +345,32 @@ describe("kvstore: limits of every algorithm", () => {
       }
   });
 
+  test("one call of the script decides thousands of keys", async (t) => {
+    const store = open(t);
+    const stem = stemOf(t);
+    const now = Date.now();
+    const lists = Array.from({ length: 600 }, (_, i) =>
+      makeAcquire(
+        [
+          {
+            limits: Array.from({ length: 8 }, (_, j) => ({
+              stem: `{${stem}${i}}${j}`,
+              algorithm: "sliding_window",
+            })),
+          },
+        ],
+        now,
+      ),
+    );
+    const calls = async () => (await redis.calls("eval")) + (await redis.calls("evalsha"));
+    const before = await calls();
+    for (const used of [1, 2]) {
+      await askTogether(store, lists);
+      for (const { groups } of lists) for (const limit of groups[0]!.limits) assert.equal(limit.used, used);
+    }
+    assert.equal((await calls()) - before, 2);
+  });
+
   test("a refund of all hits removes the state", async (t) => {
     const store = open(t);
     const stem = stemOf(t);

@@ -10,7 +10,7 @@ import { MUL_DIV, STATES_LUA, TOGETHER_LUA, UNUSABLE } from "./states-script.ts"
 export const ACQUIRE_ARGS = 1;
 
 /** Words that the script packs or unpacks at once, and keys that it reads at once: a Lua function can return 8,000 values. */
-const CHUNK = 500;
+const CHUNK = 4000;
 
 /**
  * The argument and the reply are words: integers as doubles of 8 bytes, the low byte first. The argument is
@@ -31,10 +31,11 @@ const CHUNK = 500;
  */
 export const acquireScript = makeScript(`
 local packed, words, next = ARGV[1], {}, 0
-for first = 1, #packed / 8, ${CHUNK} do
-  local size = math.min(${CHUNK}, #packed / 8 - first + 1)
+local many = #packed / 8
+for first = 1, many, ${CHUNK} do
+  local size = math.min(${CHUNK}, many - first + 1)
   local chunk = { struct.unpack('<' .. string.rep('d', size), packed, 8 * first - 7) }
-  for i = 1, size do words[first + i - 1] = chunk[i] end
+  if first == 1 then words = chunk else for i = 1, size do words[first + i - 1] = chunk[i] end end
 end
 local function arg()
   next = next + 1
@@ -53,31 +54,53 @@ ${TOGETHER_LUA}
 local texts = {}
 for first = 1, #KEYS, ${CHUNK} do
   local last = min(first + ${CHUNK - 1}, #KEYS)
-  local chunk = redis.call('MGET', unpack(KEYS, first, last))
-  for i = first, last do texts[i] = chunk[i - first + 1] end
+  local chunk = call('MGET', unpack(KEYS, first, last))
+  if first == 1 then texts = chunk else for i = first, last do texts[i] = chunk[i - first + 1] end end
+end
+
+local function valueOf(key)
+  -- MGET answers nothing for a key of another type, either.
+  return texts[key] or redis.pcall('GET', KEYS[key])
 end
 
 local out, filled = { now }, 1
-local function read(s, key, q)
-  -- MGET answers nothing for a key of another type, either.
-  parse(s, texts[key] or redis.pcall('GET', KEYS[key]), q)
+local function reply(q, level, at, previous)
+  filled = filled + 1
   if q.kind < 3 then
-    filled = filled + 1
-    out[filled] = s.level or ${UNUSABLE}
+    out[filled] = level or ${UNUSABLE}
   else
-    out[filled + 1], out[filled + 2], out[filled + 3] = s.level or 0, s.at or ${UNUSABLE}, s.previous or 0
-    filled = filled + 3
+    out[filled], out[filled + 1], out[filled + 2] = level or 0, at or ${UNUSABLE}, previous or 0
+    filled = filled + 2
   end
+end
+
+-- The values of a state after equal groups of one limit, and whether they have changed.
+local function taken(q, level, at, previous, hits, times)
+  if q.kind > 2 then level, at, previous = advanced(q, level, at, previous) end
+  local changed = false
+  for _ = 1, times do
+    if hits >= 0 and not isAccepted(q, level, at, previous, hits) and q.kind ~= 1 then break end
+    if hits ~= 0 then
+      level, previous = applied(q, level, previous, hits)
+      changed = true
+    end
+  end
+  return level, at, previous, changed
+end
+
+-- Equal groups of one limit whose key has no others.
+local function takeAlone(key, value, q, hits, times)
+  local level, at, previous, stored = parse(q, value)
+  reply(q, level, at, previous)
+  if not level then return end
+  local changed
+  level, at, previous, changed = taken(q, level, at, previous, hits, times)
+  if changed then write(key, q, level, at, previous, not value, stored) end
 end
 
 local function take(s, q, hits, times)
   if not s.level then return end
-  advance(s, q)
-  for _ = 1, times do
-    local accepted = hits < 0 or accepts(s, q, hits)
-    if not accepted and q.kind ~= 1 then break end
-    if hits ~= 0 then apply(s, q, hits) end
-  end
+  s.level, s.at, s.previous, s.changed = taken(q, s.level, s.at, s.previous, hits, times)
   finish(s, q)
 end
 
@@ -103,24 +126,27 @@ local hasSteps = arg() == 1
 
 -- Without steps, no state is needed after its run.
 local states, run, key = {}, {}, 0
+local function writeStates(first, last)
+  for i = first, last do
+    if states[i].written then writeState(KEYS[i], states[i]) end
+  end
+end
 while key < #KEYS do
   local length, hits, times = words[next + 1], words[next + 2], words[next + 3]
   next = next + 3
-  for i = 1, length do
-    local s = run[i]
-    if hasSteps or not s then
-      s = newState()
+  if length == 1 and not hasSteps then
+    takeAlone(KEYS[key + 1], valueOf(key + 1), quotas[words[next + 1]], hits, times)
+  else
+    for i = 1, length do
+      local s = hasSteps and newState() or run[i] or newState()
+      fill(s, valueOf(key + i), quotas[words[next + i]])
+      reply(s.q, s.level, s.at, s.previous)
       run[i], states[key + i] = s, s
     end
-    read(s, key + i, quotas[words[next + i]])
+    if length == 1 then take(run[1], run[1].q, hits, times) else takeList(run, length, hits, times) end
+    if not hasSteps then writeStates(key + 1, key + length) end
   end
   next = next + length
-  if length == 1 then take(run[1], run[1].q, hits, times) else takeList(run, length, hits, times) end
-  if not hasSteps then
-    for i = 1, length do
-      if run[i].written then writeState(KEYS[key + i], run[i]) end
-    end
-  end
   key = key + length
 end
 
@@ -148,16 +174,12 @@ local function takeStep()
   end
 end
 
-if hasSteps then
-  while next < #words do takeStep() end
-  for i = 1, #KEYS do
-    if states[i].written then writeState(KEYS[i], states[i]) end
-  end
-end
+while next < many do takeStep() end
+if hasSteps then writeStates(1, #KEYS) end
 
-local reply = {}
+local packedOut = {}
 for first = 1, filled, ${CHUNK} do
   local last = min(first + ${CHUNK - 1}, filled)
-  reply[#reply + 1] = struct.pack('<' .. string.rep('d', last - first + 1), unpack(out, first, last))
+  packedOut[#packedOut + 1] = struct.pack('<' .. string.rep('d', last - first + 1), unpack(out, first, last))
 end
-return table.concat(reply)`);
+return table.concat(packedOut)`);

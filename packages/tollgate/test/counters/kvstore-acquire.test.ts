@@ -291,6 +291,86 @@ describe("kvstore: limits of every algorithm", () => {
     assert.ok((await ttl(`${stem}fixed:${start}`)) <= 1000, "later hits do not extend a fixed window");
   });
 
+  test("hits within a sliding window keep the expiry of its key, and the next window sets it again", async (t) => {
+    let now = Date.now() * 1000;
+    now -= now % (HOUR * 1e6);
+    const store = open(t, { expirationJitterMaxSeconds: 0, clock: () => now });
+    const stem = stemOf(t);
+    const limits = [{ stem, algorithm: "sliding_window" as const, limit: 100, windowSize: HOUR }];
+    const expiryAfter = async (hits: number) => {
+      await ask(store, [{ limits, hits }], now / 1000);
+      return Number(await redis.command("TTL", stem));
+    };
+    assert.ok((await expiryAfter(5)) > HOUR, "the end of the next window");
+    await redis.command("EXPIRE", stem, 1000);
+    assert.ok((await expiryAfter(2)) <= 1000, "later hits do not change it");
+    now += HOUR * 1e6;
+    assert.ok((await expiryAfter(1)) > HOUR, "the end of the window after");
+    const ended = await expiryAfter(-1);
+    assert.ok(ended > HOUR - 60 && ended <= HOUR, "only hits of the earlier window are left");
+  });
+
+  test("counts on from any integer in a key of a fixed window", async (t) => {
+    const store = open(t);
+    for (const [stored, hits, used, after] of [
+      ["5", 3, 8, "8"],
+      ["5", -2, 3, "3"],
+      ["5", -9, 0, "0"],
+      ["0", 2, 2, "2"],
+      ["-7", 2, 2, "2"],
+      ["007", 2, 9, "9"],
+      ["999999999999999", 1, 1e15, "1000000000000000"],
+      ["1000000000000000", 1, 1e15 + 1, "1000000000000001"],
+      ["9007199254740990", 5, Number.MAX_SAFE_INTEGER, "9007199254740991"],
+      ["9223372036854775807", -1, Number.MAX_SAFE_INTEGER - 1, "9007199254740990"],
+      ["99999999999999999999", -1, Number.MAX_SAFE_INTEGER - 1, "9007199254740990"],
+    ] as const)
+      for (const algorithm of ["accepted_window", "fixed_window"] as const) {
+        const stem = stemOf(t);
+        const start = Math.floor(Date.now() / HOUR / 1000) * HOUR;
+        await redis.command("SET", `${stem}${start}`, stored);
+        const limits = [{ stem, algorithm, limit: Number.MAX_SAFE_INTEGER }];
+        const isOver = algorithm === "accepted_window" && used === Number.MAX_SAFE_INTEGER;
+        const [group] = await ask(store, [{ limits, hits }], start * 1000);
+        assert.equal(
+          group!.accepted,
+          !isOver && (hits < 0 || Number(stored) + hits <= Number.MAX_SAFE_INTEGER),
+        );
+        assert.equal(
+          group!.limits[0]!.used,
+          isOver ? Number(stored) : used,
+          `${algorithm}: ${stored} and ${hits}`,
+        );
+        assert.equal(await redis.command("GET", `${stem}${start}`), isOver ? stored : after);
+      }
+  });
+
+  test("one call of the script decides thousands of keys", async (t) => {
+    const store = open(t);
+    const stem = stemOf(t);
+    const now = Date.now();
+    const lists = Array.from({ length: 600 }, (_, i) =>
+      makeAcquire(
+        [
+          {
+            limits: Array.from({ length: 8 }, (_, j) => ({
+              stem: `{${stem}${i}}${j}`,
+              algorithm: "sliding_window",
+            })),
+          },
+        ],
+        now,
+      ),
+    );
+    const calls = async () => (await redis.calls("eval")) + (await redis.calls("evalsha"));
+    const before = await calls();
+    for (const used of [1, 2]) {
+      await askTogether(store, lists);
+      for (const { groups } of lists) for (const limit of groups[0]!.limits) assert.equal(limit.used, used);
+    }
+    assert.equal((await calls()) - before, 2);
+  });
+
   test("a refund of all hits removes the state", async (t) => {
     const store = open(t);
     const stem = stemOf(t);

@@ -8,7 +8,7 @@ import { AcquireStep } from "./acquire-step.ts";
 
 const NOW = 1_783_296_005_250;
 
-function argsOf(steps: readonly (readonly (readonly [stems: string, hits: number])[])[]): number {
+function wordsOf(steps: readonly (readonly (readonly [stems: string, hits: number])[])[]): number {
   const call = new AcquireCall();
   for (const groups of steps) {
     const request = makeAcquire(
@@ -24,7 +24,7 @@ function argsOf(steps: readonly (readonly (readonly [stems: string, hits: number
     });
     assert.ok(call.add(new AcquireStep(request.groups, HoldBack.NEVER, NOW, 0), ticket));
   }
-  return call.args;
+  return call.words;
 }
 
 const equal = (step: readonly (readonly [string, number])[], times: number) =>
@@ -39,8 +39,8 @@ for (const step of [
     ["bc", 1],
   ],
 ] as const)
-  test(`a thousand equal steps have as many arguments as one: ${JSON.stringify(step)}`, () => {
-    assert.equal(argsOf(equal(step, 1000)), argsOf([step]));
+  test(`a thousand equal steps take as many words as one: ${JSON.stringify(step)}`, () => {
+    assert.equal(wordsOf(equal(step, 1000)), wordsOf([step]));
   });
 
 for (const [first, other] of [
@@ -70,5 +70,5 @@ for (const [first, other] of [
   ],
 ] as const)
   test(`the order of other hits is kept: ${first} between ${other}`, () => {
-    assert.ok(argsOf([[first], [other], [first]]) > argsOf([[first], [first], [other]]));
+    assert.ok(wordsOf([[first], [other], [first]]) > wordsOf([[first], [first], [other]]));
   });

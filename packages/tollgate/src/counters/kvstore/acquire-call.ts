@@ -3,9 +3,9 @@ import { holdBackOf } from "../hold-back.ts";
 import { type AcquireGroup, type AcquireLimit, HoldBack, Outcome, Refuses, StoreError } from "../store.ts";
 import { type Ticket, unusableAnswer } from "../transport/ticket.ts";
 import { AcquireCounters, type Counter, type KnownQuota, UNEXPECTED_REPLY } from "./acquire-counters.ts";
-import { ACQUIRE_ARGS } from "./acquire-script.ts";
 import type { AcquireStep } from "./acquire-step.ts";
 import type { Reply } from "./resp/reader.ts";
+import { Words } from "./resp/words.ts";
 import type { CommandWriter } from "./resp/writer.ts";
 import { kinds } from "./states-script.ts";
 
@@ -21,7 +21,7 @@ class Decision {
   hits = 0;
   /** The counter of its only limit. */
   counter: Counter | null = null;
-  /** The counters of several limits. */
+  /** The counters of several limits. The decisions of later calls reuse its memory. */
   readonly counters: Counter[] = [];
   /** All other groups. */
   together: Together | null = null;
@@ -36,14 +36,22 @@ interface Together {
   readonly counters: readonly Counter[];
 }
 
+/** For the replies of all calls. A call settles in one go. */
+const replied = new Words();
+
 /**
  * One call of the script, for the steps of any number of callers. Equal keys are one key, and equal hits of one key are
- * one argument. After the reply the call repeats the script's decisions with the algorithms, in the same order and on
+ * one run or step of the script. After the reply the call repeats the script's decisions with the algorithms, in the same order and on
  * the same states, and so fills in the results of every caller.
  */
 export class AcquireCall {
   readonly #counters = new AcquireCounters();
-  readonly #args: number[] = [];
+  /** Parts of the script's argument (`acquire-script.ts`). */
+  readonly #head = new Words();
+  readonly #runs = new Words();
+  readonly #steps = new Words();
+  /** Counters that are in a run. */
+  #inRuns = 0;
   readonly #decisions: Decision[] = [];
   /** The counters of the step that is being added. */
   readonly #found: Counter[] = [];
@@ -62,14 +70,11 @@ export class AcquireCall {
       this.#addAlone(step, ticket, groups[0]!, counter, true);
       return true;
     }
+    if (!this.#find(step)) {
+      this.#readRest();
+      return false;
+    }
     const counters = this.#found;
-    counters.length = 0;
-    for (const { limits } of groups)
-      for (const limit of limits) {
-        const counter = this.#counters.counterOf(limit, step);
-        if (counter === undefined) return false;
-        counters.push(counter);
-      }
     if (isFree && areDistinct(counters)) this.#addEach(step, ticket);
     else
       this.#addTogether(step, ticket, {
@@ -78,6 +83,24 @@ export class AcquireCall {
         counters: [...counters],
         copies: groups.map(copyOf),
       });
+    return true;
+  }
+
+  /** Finds the counters of a step's limits. @returns false if the step needs another call */
+  #find(step: AcquireStep): boolean {
+    const { groups } = step;
+    const found = this.#found;
+    let number = 0;
+    for (let i = 0; i < groups.length; i++) {
+      const { limits } = groups[i]!;
+      for (let j = 0; j < limits.length; j++) {
+        const counter = this.#counters.counterOf(limits[j]!, step);
+        if (counter === undefined) return false;
+        found[number++] = counter;
+      }
+    }
+    // To empty an array would release its memory.
+    if (found.length !== number) found.length = number;
     return true;
   }
 
@@ -96,12 +119,13 @@ export class AcquireCall {
 
   #addAlone(step: AcquireStep, ticket: Ticket, group: AcquireGroup, counter: Counter, isLast: boolean): void {
     const { hits } = group;
-    const args = this.#args;
-    const { timesAt } = counter;
-    if (timesAt >= 0 && counter.runSize === 1 && args[timesAt - 1] === hits) args[timesAt]!++;
+    const { words, timesAt } = counter;
+    if (words !== null && counter.length === 1 && words.at(timesAt - 1) === hits) words.increment(timesAt);
+    else if (counter.number > this.#inRuns) this.#run(counter, hits, 1);
     else {
-      counter.timesAt = args.push(counter.number, hits, 1) - 1;
-      counter.runSize = 1;
+      this.#steps.push(counter.number);
+      this.#steps.push(hits);
+      use(counter, this.#steps, 1, this.#steps.push(1));
     }
     const decision = this.#nextDecision(step, ticket, isLast);
     decision.group = group;
@@ -109,46 +133,94 @@ export class AcquireCall {
     decision.counter = counter;
   }
 
+  /** Adds the first groups of the next counter. */
+  #run(counter: Counter, hits: number, times: number): void {
+    const runs = this.#runs;
+    runs.push(1);
+    runs.push(hits);
+    const timesAt = runs.push(times);
+    runs.push(counter.quota.number);
+    if (times > 0) use(counter, runs, 1, timesAt);
+    this.#inRuns++;
+  }
+
+  /** The other counters have no groups of the same kind first. The script only reads them, for its steps. */
+  #readRest(): void {
+    while (this.#inRuns < this.#counters.size) this.#run(this.#counters.at(this.#inRuns), 0, 0);
+  }
+
   /** @param from of the group's counters in `#found` */
   #addList(step: AcquireStep, ticket: Ticket, group: AcquireGroup, from: number, isLast: boolean): void {
     const { hits, limits } = group;
-    const args = this.#args;
     const { length } = limits;
     const decision = this.#nextDecision(step, ticket, isLast);
     const { counters } = decision;
-    const { timesAt } = this.#found[from]!;
-    let isRun = timesAt >= 0 && args[timesAt - 1] === hits;
+    if (counters.length !== length) counters.length = length;
+    const { words, timesAt } = this.#found[from]!;
+    let isEqual = words !== null && words.at(timesAt - 1) === hits;
     for (let index = 0; index < length; index++) {
       const counter = this.#found[from + index]!;
-      counters.push(counter);
-      // As many distinct counters as the run has, and all of them in it.
-      if (counter.timesAt !== timesAt || counter.runSize !== length) isRun = false;
+      counters[index] = counter;
+      // As many distinct counters as the equal groups have, and all of them in these groups.
+      if (counter.words !== words || counter.timesAt !== timesAt || counter.length !== length)
+        isEqual = false;
     }
-    if (isRun) args[timesAt]!++;
+    if (isEqual) words!.increment(timesAt);
+    else if (this.#areNext(counters)) this.#runOfList(counters, hits);
     else {
-      const at = args.push(-length, hits, 1) - 1;
-      for (let index = 0; index < length; index++) {
-        const counter = counters[index]!;
-        args.push(counter.number);
-        counter.timesAt = at;
-        counter.runSize = length;
-      }
+      for (let index = 0; index < length; index++)
+        if (counters[index]!.number > this.#inRuns) this.#run(counters[index]!, 0, 0);
+      this.#stepOfList(counters, hits);
     }
     decision.group = group;
     decision.hits = hits;
   }
 
+  /** Whether distinct counters are the next ones, and so in the order of their numbers. */
+  #areNext(counters: readonly Counter[]): boolean {
+    const first = this.#inRuns + 1;
+    const last = this.#inRuns + counters.length;
+    return counters[0]!.number === first && counters.at(-1)!.number === last;
+  }
+
+  #runOfList(counters: readonly Counter[], hits: number): void {
+    const runs = this.#runs;
+    const { length } = counters;
+    runs.push(length);
+    runs.push(hits);
+    const timesAt = runs.push(1);
+    for (let index = 0; index < length; index++) {
+      runs.push(counters[index]!.quota.number);
+      use(counters[index]!, runs, length, timesAt);
+    }
+    this.#inRuns += length;
+  }
+
+  #stepOfList(counters: readonly Counter[], hits: number): void {
+    const steps = this.#steps;
+    const { length } = counters;
+    steps.push(-length);
+    steps.push(hits);
+    const timesAt = steps.push(1);
+    for (let index = 0; index < length; index++) {
+      steps.push(counters[index]!.number);
+      use(counters[index]!, steps, length, timesAt);
+    }
+  }
+
   #addTogether(step: AcquireStep, ticket: Ticket, together: Together): void {
     const { groups, holdBack, counters } = together;
-    const args = this.#args;
-    args.push(0, holdBack, groups.length);
+    const steps = this.#steps;
+    this.#readRest();
+    for (const word of [0, holdBack, groups.length]) steps.push(word);
     let at = 0;
     for (const { refuses, hits, limits } of groups) {
-      args.push(refuses, hits, limits.length);
+      for (const word of [refuses, hits, limits.length]) steps.push(word);
       for (const limit of limits) {
         const counter = counters[at++]!;
-        args.push(counter.number, this.#counters.quotaOf(limit).number);
-        counter.timesAt = -1;
+        steps.push(counter.number);
+        steps.push(this.#counters.quotaOf(limit).number);
+        counter.words = null;
       }
     }
     this.#nextDecision(step, ticket, true).together = together;
@@ -170,14 +242,13 @@ export class AcquireCall {
     return this.#counters.size;
   }
 
-  /** Number of arguments of the script. */
-  get args(): number {
-    const { size, quotas } = this.#counters;
-    return ACQUIRE_ARGS.first + quotas.length * ACQUIRE_ARGS.quota + size + this.#args.length;
+  /** The size of the script's argument, without the quotas. */
+  get words(): number {
+    return this.#runs.length + this.#steps.length;
   }
 
   /**
-   * Writes the keys and the arguments of the script.
+   * Writes the keys and the argument of the script.
    * @param now microseconds since the epoch; 0 for the server's clock
    * @param jitter seconds that a key outlives its state
    */
@@ -188,25 +259,22 @@ export class AcquireCall {
       if (quota.algorithm.perWindow) writer.key(stem, windowStart);
       else writer.stem(stem);
     }
-    writer.integer(now);
-    writer.integer(jitter);
-    writer.integer(counters.quotas.length);
-    for (const { algorithm, limit, burst, windowSize } of counters.quotas) {
-      writer.integer(kinds[algorithm.name]);
-      writer.integer(limit);
-      writer.integer(burst);
-      writer.integer(windowSize);
-    }
-    for (let i = 0; i < counters.size; i++) writer.integer(counters.at(i).quota.number);
-    for (let i = 0; i < this.#args.length; i++) writer.integer(this.#args[i]!);
+    const head = this.#head;
+    head.clear();
+    for (const word of [now, jitter, counters.quotas.length]) head.push(word);
+    for (const { algorithm, limit, burst, windowSize } of counters.quotas)
+      for (const word of [kinds[algorithm.name], limit, burst, windowSize]) head.push(word);
+    head.push(this.#steps.length > 0 ? 1 : 0);
+    writer.words(head, this.#runs, this.#steps);
   }
 
   /** Fills in the results of all callers, and ends their waits. */
   settle(reply: Reply): void {
     try {
-      if (!Array.isArray(reply) || typeof reply[0] !== "number") throw new Error(UNEXPECTED_REPLY);
-      this.#counters.read(reply);
-      for (let i = 0; i < this.#decided; i++) settleOne(this.#decisions[i]!, reply[0]);
+      if (typeof reply !== "string" || !replied.read(reply)) throw new Error(UNEXPECTED_REPLY);
+      this.#counters.read(replied);
+      const storeNow = replied.at(0);
+      for (let i = 0; i < this.#decided; i++) settleOne(this.#decisions[i]!, storeNow);
     } catch (cause) {
       for (let i = 0; i < this.#decided; i++) this.#decisions[i]!.ticket!.fail(unusableAnswer(cause));
     }
@@ -215,14 +283,21 @@ export class AcquireCall {
   /** Forgets the callers and their keys. */
   clear(): void {
     this.#counters.clear();
-    this.#args.length = this.#found.length = 0;
+    for (const words of [this.#head, this.#runs, this.#steps]) words.clear();
+    this.#inRuns = 0;
     for (let i = 0; i < this.#decided; i++) {
       const decision = this.#decisions[i]!;
       decision.ticket = decision.group = decision.counter = decision.together = null;
-      if (decision.counters.length > 0) decision.counters.length = 0;
     }
     this.#decided = 0;
   }
+}
+
+/** Notes the last equal groups of a counter. */
+function use(counter: Counter, words: Words, length: number, timesAt: number): void {
+  counter.words = words;
+  counter.length = length;
+  counter.timesAt = timesAt;
 }
 
 /** @param storeNow the store's instant, in microseconds */

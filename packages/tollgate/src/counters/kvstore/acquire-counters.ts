@@ -3,6 +3,7 @@ import type { Algorithm, Quota } from "../algorithms/algorithm.ts";
 import type { AcquireLimit } from "../store.ts";
 import type { AcquireStep } from "./acquire-step.ts";
 import { OpsByStem } from "./ops-by-stem.ts";
+import type { Words } from "./resp/words.ts";
 import { UNUSABLE } from "./states-script.ts";
 
 /** The constants of a limit without its window. Calls refer to them by number, from 1. */
@@ -20,10 +21,11 @@ export interface Counter {
   quota: KnownQuota;
   /** The last step that uses it. */
   step: AcquireStep | null;
-  /** Position of `times` in the arguments of the last run of equal hits; -1 if another kind of step followed. */
+  /** The words with the last equal groups that use it; null if groups that are decided together followed. */
+  words: Words | null;
+  /** Their number of limits, and the position of `times`. `hits` precede it. */
+  length: number;
   timesAt: number;
-  /** Number of counters of that run. */
-  runSize: number;
   /** The state in the reply. */
   readonly state: CounterState;
   unusable: boolean;
@@ -84,8 +86,9 @@ export class AcquireCounters {
         number,
         quota,
         step,
-        timesAt: -1,
-        runSize: 0,
+        words: null,
+        length: 0,
+        timesAt: 0,
         state,
         unusable: false,
       };
@@ -93,7 +96,7 @@ export class AcquireCounters {
     }
     counter.quota = quota;
     counter.step = step;
-    counter.timesAt = -1;
+    counter.words = null;
     return counter;
   }
 
@@ -112,21 +115,17 @@ export class AcquireCounters {
    * Reads the stored states from the words of a reply, which follow the store's instant.
    * @throws {Error} for the reply of another script
    */
-  read(reply: readonly unknown[]): void {
+  read(reply: Words): void {
     let at = 1;
-    const next = () => {
-      const word = reply[at++];
-      if (typeof word !== "number") throw new Error(UNEXPECTED_REPLY);
-      return word;
-    };
     for (let i = 0; i < this.#used; i++) {
       const counter = this.#counters[i]!;
       const { state } = counter;
-      const { words } = counter.quota.algorithm;
-      state.level = next();
-      state.at = words > 1 ? next() : 0;
-      state.previous = words > 1 ? next() : 0;
-      counter.unusable = (words > 1 ? state.at : state.level) === UNUSABLE;
+      const isOne = counter.quota.algorithm.words === 1;
+      if (at + (isOne ? 1 : 3) > reply.length) throw new Error(UNEXPECTED_REPLY);
+      state.level = reply.at(at++);
+      state.at = isOne ? 0 : reply.at(at++);
+      state.previous = isOne ? 0 : reply.at(at++);
+      counter.unusable = (isOne ? state.level : state.at) === UNUSABLE;
     }
     if (at !== reply.length) throw new Error(UNEXPECTED_REPLY);
   }

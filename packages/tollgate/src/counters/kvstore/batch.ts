@@ -227,11 +227,13 @@ export class Batch implements Exchange<Reply> {
   }
 
   #settleItem(i: number, error: StoreError | undefined): void {
+    const op = this.#ops[this.#opOf[i]!]!;
+    const { reply } = op;
+    // The call of the script has answered its callers.
+    if (op.kind >= Kind.ACQUIRE && reply !== undefined && !(reply instanceof ErrorReply)) return;
     const { items } = this;
     const ticket = items.ticket(i);
     const item = items.item(i);
-    const op = this.#ops[this.#opOf[i]!]!;
-    const { reply } = op;
     if (reply === undefined) ticket.fail(error!);
     else if (reply instanceof ErrorReply) {
       if (!ticket.done) this.#context.refused(reply, item, ticket, items.mode(i));

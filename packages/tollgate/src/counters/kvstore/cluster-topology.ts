@@ -75,6 +75,10 @@ export class ClusterTopology implements Topology {
     return groups.size > 1 ? [...groups.values()] : undefined;
   }
 
+  submitStep(step: AcquireStep, ticket: Ticket): void {
+    this.#nodeOf(step, ticket).submitStep(step, ticket);
+  }
+
   submitSteps(steps: readonly AcquireStep[], ticket: Ticket): void {
     const nodes = steps.map((step) => this.#nodeOf(step, ticket));
     for (const [i, { groups }] of steps.entries()) nodes[i]!.ensureRoom(groups.length);

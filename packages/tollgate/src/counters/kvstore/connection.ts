@@ -29,8 +29,15 @@ export interface ConnectionOptions {
 export class Connection extends Link<Reply> {
   readonly writer = new CommandWriter();
 
+  readonly #reader: ReplyReader;
+
   private constructor(socket: Socket, endpoint: Endpoint, timeout: number) {
-    super(socket, endpoint, timeout, (accept) => new ReplyReader({ reply: accept }));
+    let reader: ReplyReader;
+    super(socket, endpoint, timeout, (accept) => {
+      reader = new ReplyReader({ reply: accept });
+      return reader;
+    });
+    this.#reader = reader!;
   }
 
   /** @throws {Error} the message names the server and the reason, and never contains a credential */
@@ -60,8 +67,12 @@ export class Connection extends Link<Reply> {
     return connection;
   }
 
-  /** Sends the content of {@link writer}. */
-  send(exchange: Exchange<Reply>): void {
+  /**
+   * Sends the content of {@link writer}.
+   * @param encoding of bulk strings in the replies
+   */
+  send(exchange: Exchange<Reply>, encoding: ReplyReader["encoding"] = "utf8"): void {
+    this.#reader.encoding = encoding;
     this.write(this.writer.bytes(), exchange);
   }
 

@@ -117,6 +117,12 @@ export class KvstoreStore implements ReservationStore {
     if (this.#closing) throw new StoreError("STORE_UNAVAILABLE", "the store is closed");
     if (groups.length === 0) return;
     const trace = this.#options.tracing?.active;
+    if (groups.length === 1)
+      return this.#submitStep(
+        this.#stepOf(request, groups, this.#topology.slotOf(groups[0]!)),
+        request,
+        trace,
+      );
     const steps = this.#stepsOf(request);
     if (steps.length < 2 || holdBackOf(groups, holdBack) === HoldBack.NEVER)
       return this.#submitSteps(steps, request, trace);
@@ -172,15 +178,12 @@ export class KvstoreStore implements ReservationStore {
   #settlePart(request: ReservationRequest, slot: number, trace: CallTrace | undefined): Promise<void> {
     const settled = { request, isDecision: false, isCluster: this.#isCluster } as const;
     const step = new AcquireStep(request.groups, HoldBack.NEVER, request.now, slot, settled);
-    return this.#submitSteps([step], request, trace);
+    return this.#submitStep(step, request, trace);
   }
 
   /** One step for each slot. */
   #stepsOf(request: AcquireRequest): readonly AcquireStep[] {
-    const { groups } = request;
-    const slot = this.#topology.slotOf(groups[0]!);
-    if (groups.length === 1) return [this.#stepOf(request, groups, slot)];
-    const bySlot = Map.groupBy(groups, (group: AcquireGroup) => this.#topology.slotOf(group));
+    const bySlot = Map.groupBy(request.groups, (group: AcquireGroup) => this.#topology.slotOf(group));
     return [...bySlot].map(([slot, groups]) => this.#stepOf(request, groups, slot));
   }
 
@@ -204,6 +207,21 @@ export class KvstoreStore implements ReservationStore {
     const ticket = this.#tickets.pop() ?? new Ticket(this.#tickets);
     this.#topology.submit(ticket.begin(counts, holdBack, since + patience, since, trace, waiter));
     return false;
+  }
+
+  #submitStep(
+    step: AcquireStep,
+    request: Pick<AcquireRequest, "now" | "deadline">,
+    trace: CallTrace | undefined,
+  ): Promise<void> {
+    const patience = patienceOf(request);
+    const since = performance.now();
+    return new Promise((answered, failed) => {
+      const waiter = { answered, failed };
+      const ticket = new Ticket().begin(NO_COUNTS, HoldBack.NEVER, since + patience, since, trace, waiter);
+      ticket.expect(1);
+      this.#topology.submitStep(step, ticket);
+    });
   }
 
   #submitSteps(

@@ -200,7 +200,7 @@ export class StoreNode {
       trip = startTrip(this.#options.tracing, this.#options.spanName, batch.items.tickets, {
         "pipeline length": batch.commands,
       });
-    if (sent) connection.send(batch);
+    if (sent) connection.send(batch, "latin1");
     else {
       batch.items.clear();
       this.pool.release(connection, false, true);

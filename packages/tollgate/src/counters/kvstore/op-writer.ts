@@ -1,4 +1,4 @@
-import { acquireScript } from "./acquire-script.ts";
+import { ACQUIRE_ARGS, acquireScript } from "./acquire-script.ts";
 import type { KnownExpiries } from "./expiries.ts";
 import { SendMode } from "./items.ts";
 import { Kind, type Op } from "./op.ts";
@@ -92,8 +92,7 @@ export class OpWriter {
 
   #writeAcquire(writer: CommandWriter, op: Op): void {
     const { call } = op;
-    const { keys, args } = call;
-    writer.raw(scriptHead(acquireScript, keys, args, this.#withText(acquireScript, op)));
+    writer.raw(scriptHead(acquireScript, call.keys, ACQUIRE_ARGS, this.#withText(acquireScript, op)));
     call.write(writer, this.#context.now(), this.#context.lifetime(0));
   }
 

@@ -52,6 +52,7 @@ export function sentinelTopology(target: SentinelTarget, deps: Dependencies): To
   return {
     submit: (ticket) => node.submit(ticket),
     groups: () => undefined,
+    submitStep: (step, ticket) => node.submitStep(step, ticket),
     submitSteps(steps, ticket) {
       for (const step of steps) node.submitStep(step, ticket);
     },

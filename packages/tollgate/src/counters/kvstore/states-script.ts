@@ -42,35 +42,36 @@ local function mulDiv(a, b, c, up)
 end`;
 
 /**
- * Functions on states. The script has defined `now` (microseconds) and `jitter` (seconds). A state has `level`, `at` and
- * `previous`, `fresh` for a key that does not exist, and its quota `q`; no `level` if the key does not hold a state.
+ * Functions on states. The script has defined `now` (microseconds) and `jitter` (seconds). The first ones take and return
+ * the values of a state, since Lua reads locals much faster than fields: `level`, `at`, `previous`, and as `stored` what a
+ * write can build on: the integer that INCRBY can change, or the end of a sliding window, which its key outlives.
+ *
+ * The others change a table with these values, `fresh` for a key that does not exist, and its quota `q`. A state has no
+ * `level` if its key holds something else.
  */
 export const STATES_LUA = `
-local PARTS = 1000000
+local call, match, format, type, tonumber = redis.call, string.match, string.format, type, tonumber
+local PARTS, nowSeconds = 1000000, floor(now / 1000000)
+-- Servers with integers of 32 bits print larger ones as doubles.
+local INTEGER = format('%d', ${MAX_COUNT}) == '${MAX_COUNT}' and '%d' or '%.0f'
+local TWO_INTEGERS = INTEGER .. ' ' .. INTEGER
+local THREE_INTEGERS = TWO_INTEGERS .. ' ' .. INTEGER
+local function digits(integer) return format(INTEGER, integer) end
+
 local function readQuota(kind, limit, burst, seconds)
-  local q = { kind = kind, limit = limit, burst = burst, seconds = seconds }
-  q.size = q.seconds * 1000000
-  q.full = q.limit == 0 and 0 or q.burst * PARTS
-  return q
+  local size = seconds * 1000000
+  return {
+    kind = kind, limit = limit, burst = burst, seconds = seconds, size = size,
+    window = floor(now / size),
+    full = limit == 0 and 0 or burst * PARTS,
+  }
 end
 
-local function readState(key, q)
-  local kind, text = q.kind, redis.pcall('GET', key)
-  local level, at, previous = 0, 0, 0
-  if type(text) == 'string' then
-    if kind == 3 then
-      level, at, previous = string.match(text, '^(%d+) (%d+) (%d+)$')
-    elseif kind == 4 then
-      level, at, previous = string.match(text, '^(-?%d+) (%d+) ?(%d*)$')
-      if previous == '' then previous = 0 end
-    else
-      level = string.match(text, '^-?%d+$')
-      if level then level = max(0, min(tonumber(level), ${MAX_COUNT})) end
-    end
-  elseif text then
-    level = nil
-  end
-  return { level = tonumber(level), at = tonumber(at), previous = tonumber(previous), fresh = not text, q = q }
+-- The end of a sliding window's state, in microseconds.
+local function slidingEnd(level, at, size)
+  local start = at - at % size
+  if level > 0 then return start + 2 * size end
+  return start + size
 end
 
 -- Microseconds from the last change of a bucket to the end of its granted tokens.
@@ -79,103 +80,161 @@ local function grantTime(q)
   return max(q.size, mulDiv(q.full, q.seconds, q.limit, 1))
 end
 
-local function advance(s, q)
-  local at = s.at
-  if q.kind == 3 then
-    if now <= at then return end
-    local passed = floor(now / q.size) - floor(at / q.size)
-    if passed > 0 then
-      s.previous = passed == 1 and s.level or 0
-      s.level = 0
-    end
-    s.at = now
-  elseif q.kind == 4 then
-    if at == 0 then
-      s.level = q.full
-    elseif now > at then
-      if s.previous > 0 and now - at >= grantTime(q) then s.previous = 0 end
-      s.level = min(s.level + mulDiv(now - at, q.limit, q.seconds, 0), q.full)
-    else
-      s.level = min(s.level, q.full)
-      return
-    end
-    s.at = now
+-- The level, the instant, the previous level and \`stored\` of a key's value: a text, an error, or false for no key.
+-- Nothing if it is not a state.
+local function parse(q, text)
+  if not text then return 0, 0, 0 end
+  if type(text) ~= 'string' then return end
+  local kind = q.kind
+  if kind == 3 then
+    local level, at, previous = match(text, '^(%d+) (%d+) (%d+)$')
+    if not level then return end
+    level, at = tonumber(level), tonumber(at)
+    return level, at, tonumber(previous), slidingEnd(level, at, q.size)
+  elseif kind == 4 then
+    local level, at = match(text, '^(-?%d+) (%d+)$')
+    if level then return tonumber(level), tonumber(at), 0 end
+    local previous
+    level, at, previous = match(text, '^(-?%d+) (%d+) (%d+)$')
+    return tonumber(level), tonumber(at), tonumber(previous)
   end
+  if #text < 16 and match(text, '^[1-9]%d*$') then
+    local level = tonumber(text)
+    return level, 0, 0, level
+  end
+  local level = tonumber(match(text, '^-?%d+$'))
+  if level then return max(0, min(level, ${MAX_COUNT})), 0, 0 end
+end
+
+local function advanced(q, level, at, previous)
+  local kind = q.kind
+  if kind == 3 then
+    if now <= at then return level, at, previous end
+    local passed = q.window - floor(at / q.size)
+    if passed == 0 then return level, now, previous end
+    return 0, now, passed == 1 and level or 0
+  elseif kind == 4 then
+    local full = q.full
+    if at == 0 then return full, now, previous end
+    if now <= at then return min(level, full), at, previous end
+    if previous > 0 and now - at >= grantTime(q) then previous = 0 end
+    level = level + mulDiv(now - at, q.limit, q.seconds, 0)
+    if level > full then level = full end
+    return level, now, previous
+  end
+  return level, at, previous
+end
+
+local function isAccepted(q, level, at, previous, hits)
+  local kind = q.kind
+  if kind == 1 then return level + hits <= q.limit end
+  if hits < 1 then hits = 1 end
+  if kind == 4 then return hits <= floor(level / PARTS) + (q.limit == 0 and 0 or previous) end
+  if kind == 3 and previous ~= 0 then
+    level = mulDiv(previous, q.size - at % q.size, q.size, 1) + level
+  end
+  return level + hits <= q.limit
+end
+
+-- The level and the previous level after hits.
+local function applied(q, level, previous, hits)
+  if q.kind ~= 4 then
+    level = level + hits
+    if level < 0 then return 0, previous end
+    if level > ${MAX_COUNT} then return ${MAX_COUNT}, previous end
+    return level, previous
+  end
+  if hits < 0 and -hits >= (q.full - level) / PARTS then return q.full, previous end
+  if previous > 0 then
+    local granted = min(hits - max(floor(level / PARTS), 0), previous)
+    if granted > 0 then
+      previous = previous - granted
+      hits = hits - granted
+    end
+  end
+  return max(min(level - hits * PARTS, q.full), q.full - ${MAX_COUNT}), previous
+end
+
+-- An unused state is the same as no state.
+local function isEmpty(q, level, previous)
+  if q.kind == 4 then return level >= q.full and previous == 0 end
+  return level == 0 and previous == 0
+end
+
+local function setWith(key, text, seconds)
+  call('SET', key, text, 'EX', digits(seconds))
+end
+
+local function write(key, q, level, at, previous, fresh, stored)
+  local kind = q.kind
+  if (fresh or kind > 2) and (at == 0 and kind > 2 or isEmpty(q, level, previous)) then
+    if not fresh then call('DEL', key) end
+  elseif kind == 3 then
+    local text, ends = format(THREE_INTEGERS, level, at, previous), slidingEnd(level, at, q.size)
+    if ends == stored then
+      call('SET', key, text, 'KEEPTTL')
+    else
+      setWith(key, text, ceil(ends / 1000000) - nowSeconds + jitter)
+    end
+  elseif kind == 4 then
+    local text, left = format(TWO_INTEGERS, level, at), 0
+    if q.limit > 0 and level < q.full then left = mulDiv(q.full - level, q.seconds, q.limit, 1) end
+    if previous > 0 then
+      text = text .. ' ' .. digits(previous)
+      left = max(left, grantTime(q))
+    end
+    local seconds = ceil((at + left) / 1000000) - nowSeconds + jitter
+    setWith(key, text, min(max(seconds, 1), 315576000000))
+  elseif fresh then
+    setWith(key, digits(level), q.seconds + jitter)
+  elseif stored then
+    call('INCRBY', key, digits(level - stored))
+  else
+    call('SET', key, digits(level), 'KEEPTTL')
+  end
+end
+
+local function newState()
+  return { level = 0, at = 0, previous = 0, stored = 0, fresh = true, q = 0, changed = false, written = false }
+end
+
+-- Fills in a state from the value of its key: a text, an error, or false for no key.
+local function fill(s, value, q)
+  s.q, s.fresh, s.changed, s.written = q, not value, false, false
+  s.level, s.at, s.previous, s.stored = parse(q, value)
+  return s
+end
+
+local function readState(key, q)
+  return fill(newState(), redis.pcall('GET', key), q)
+end
+
+local function advance(s, q)
+  s.level, s.at, s.previous = advanced(q, s.level, s.at, s.previous)
 end
 
 local function accepts(s, q, hits)
-  local kind, level = q.kind, s.level
-  if kind == 1 then return level + hits <= q.limit end
-  local needed = max(hits, 1)
-  if kind == 4 then return needed <= floor(level / PARTS) + (q.limit == 0 and 0 or s.previous) end
-  if kind == 3 and s.previous ~= 0 then
-    level = mulDiv(s.previous, q.size - s.at % q.size, q.size, 1) + level
-  end
-  return level + needed <= q.limit
+  return isAccepted(q, s.level, s.at, s.previous, hits)
 end
 
 local function apply(s, q, hits)
-  local kind, level = q.kind, s.level
-  if kind == 4 then
-    if hits < 0 and -hits >= (q.full - level) / PARTS then
-      s.level = q.full
-    else
-      if s.previous > 0 then
-        local granted = min(hits - max(floor(level / PARTS), 0), s.previous)
-        if granted > 0 then
-          s.previous = s.previous - granted
-          hits = hits - granted
-        end
-      end
-      s.level = max(min(level - hits * PARTS, q.full), q.full - ${MAX_COUNT})
-    end
-  else
-    s.level = min(max(level + hits, 0), ${MAX_COUNT})
-  end
+  s.level, s.previous = applied(q, s.level, s.previous, hits)
   s.changed = true
 end
 
 local function isUnused(s, q)
-  if q.kind == 4 then return s.level >= q.full and s.previous == 0 end
-  return s.level == 0 and s.previous == 0
+  return isEmpty(q, s.level, s.previous)
 end
 
--- Ends the decisions of a request on a state. An unused state is the same as no state.
+-- Ends the decisions of a request on a state.
 local function finish(s, q)
   if not s.changed then return end
   if isUnused(s, q) then s.at, s.level, s.previous = 0, 0, 0 end
-  s.written = true
+  s.changed, s.written = false, true
 end
 
 local function writeState(key, s)
-  local q = s.q
-  if (s.fresh or q.kind > 2) and (s.at == 0 and q.kind > 2 or isUnused(s, q)) then
-    if not s.fresh then redis.call('DEL', key) end
-  elseif q.kind < 3 then
-    local text = string.format('%.0f', s.level)
-    if s.fresh then
-      redis.call('SET', key, text, 'EX', string.format('%.0f', q.seconds + jitter))
-    else
-      redis.call('SET', key, text, 'KEEPTTL')
-    end
-  else
-    local text, left
-    if q.kind == 3 then
-      text = string.format('%.0f %.0f %.0f', s.level, s.at, s.previous)
-      left = q.size - s.at % q.size
-      if s.level > 0 then left = left + q.size elseif s.previous == 0 then left = 0 end
-    else
-      text = string.format('%.0f %.0f', s.level, s.at)
-      left = 0
-      if q.limit > 0 and s.level < q.full then left = mulDiv(q.full - s.level, q.seconds, q.limit, 1) end
-      if s.previous > 0 then
-        text = text .. string.format(' %.0f', s.previous)
-        left = max(left, grantTime(q))
-      end
-    end
-    local ttl = ceil((s.at + left) / 1000000) - floor(now / 1000000) + jitter
-    redis.call('SET', key, text, 'EX', string.format('%.0f', min(max(ttl, 1), 315576000000)))
-  end
+  write(key, s.q, s.level, s.at, s.previous, s.fresh, s.stored)
 end`;
 
 /** Decides groups together. A state may have `held`: hits that open holds take. */

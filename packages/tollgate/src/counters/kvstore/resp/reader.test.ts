@@ -57,6 +57,15 @@ describe("reading replies", () => {
     );
   });
 
+  test("keeps the bytes of a binary bulk string", () => {
+    const bytes = Buffer.from(Array.from({ length: 256 }, (_, byte) => byte));
+    const replies: Reply[] = [];
+    const reader = new ReplyReader({ reply: (reply) => replies.push(reply) });
+    reader.encoding = "latin1";
+    reader.feed(Buffer.concat([Buffer.from("$256\r\n"), bytes, Buffer.from("\r\n:1\r\n")]));
+    assert.deepEqual(replies, [bytes.toString("latin1"), 1]);
+  });
+
   test("does not keep a chunk after feed", () => {
     const replies: Reply[] = [];
     const reader = new ReplyReader({ reply: (reply) => replies.push(reply) });

@@ -16,7 +16,9 @@ export class ErrorReply {
   }
 }
 
-/** Integers beyond 15 digits are bigints, in an array those beyond 2^53 - 1; a bulk or simple string is a string; nil is null. */
+/**
+ * Integers beyond 15 digits are bigints, in an array those beyond 2^53 - 1; a bulk or simple string is a string; nil is null.
+ */
 export type Reply = number | bigint | string | null | ErrorReply | readonly Reply[];
 
 export interface ReplySink {
@@ -40,6 +42,8 @@ const incomplete = Symbol("incomplete");
 
 export class ReplyReader {
   readonly #sink: ReplySink;
+  /** The encoding of bulk strings. Binary replies keep their bytes as `latin1`: one unit for each byte. */
+  encoding: "utf8" | "latin1" = "utf8";
   #kept = empty;
   #buffer = empty;
   #at = 0;
@@ -119,7 +123,7 @@ export class ReplyReader {
     if (size < 0) return null;
     const end = this.#at + size;
     if (end + 2 > this.#buffer.length) return incomplete;
-    const text = this.#buffer.toString("utf8", this.#at, end);
+    const text = this.#buffer.toString(this.encoding, this.#at, end);
     this.#at = end + 2;
     return text;
   }

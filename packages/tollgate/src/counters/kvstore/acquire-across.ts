@@ -24,9 +24,10 @@ export async function acquireAcross(
   parts: readonly AcquirePart[],
   onRefund: RefundListener = () => {},
 ): Promise<void> {
+  const { now, deadline } = request;
   const begun = performance.now();
-  /** The present time on the caller's clock, for the rest of its deadline. */
-  const clock = () => request.now + (performance.now() - begun);
+  /** The deadline, as if the request began now. Its instant stays: the limits of a request share one present. */
+  const restOfDeadline = () => (deadline === 0 ? 0 : deadline - (performance.now() - begun));
   const all = parts.flatMap(({ groups }) => groups);
   await acquireParts({ ...request, holdBack: HoldBack.ALWAYS }, parts, true);
   if (request.holdBack === HoldBack.ALWAYS || areRefused(all)) return;
@@ -40,7 +41,7 @@ export async function acquireAcross(
   });
   const waiting = held.filter(({ groups }) => groups.length > 0);
   const ends = await acquireParts(
-    { ...request, holdBack: HoldBack.WHEN_REFUSED, now: clock() },
+    { ...request, holdBack: HoldBack.WHEN_REFUSED, deadline: restOfDeadline() },
     waiting.map(({ part }) => part),
     false,
   );
@@ -60,8 +61,8 @@ export async function acquireAcross(
       .map(({ groups, part }) => refund(request, { ...part, groups }, exceeding, onRefund)),
   );
   if (failed !== undefined) throw failed.reason;
-  if (request.deadline === 0) await refunds;
-  else await within(request.deadline - clock(), refunds);
+  if (deadline === 0) await refunds;
+  else await within(restOfDeadline() - now, refunds);
 }
 
 function areRefused(groups: readonly AcquireGroup[]): boolean {

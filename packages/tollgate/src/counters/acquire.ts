@@ -13,6 +13,8 @@ import {
   HoldBack,
   Outcome,
   StoreError,
+  type Waiter,
+  whenAnswered,
 } from "./store.ts";
 
 /** The state of one counter of a request. Limits with the same key share one object. */
@@ -243,6 +245,11 @@ export function acquireFrom(store: CounterStore, request: AcquireRequest): void 
   if (store.acquire !== undefined) return store.acquire(request);
   // The loader refuses rules that the store does not support.
   throw new StoreError("STORE_UNAVAILABLE", `the ${store.kind} store supports plain fixed windows only`);
+}
+
+/** Decides in any store as {@link CounterStore.acquireFor} does. */
+export function acquireFor(store: CounterStore, request: AcquireRequest, waiter: Waiter): boolean {
+  return store.acquireFor?.(request, waiter) ?? whenAnswered(acquireFrom(store, request), waiter);
 }
 
 /** A request's instant in microseconds. */

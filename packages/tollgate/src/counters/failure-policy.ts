@@ -19,7 +19,7 @@
  * The order in front of a store: over-limit cache, failure policy, store. So counters that are known to be over their
  * limit stay refused while the store is unavailable. Counters that reached their limit in `local` stay over for the window.
  */
-import { acquireFrom } from "./acquire.ts";
+import { acquireFor } from "./acquire.ts";
 import { Admission, CircuitBreaker, type CircuitBreakerOptions } from "./circuit-breaker.ts";
 import { type ReservationRequest, type ReservationStore, Step, settleFrom, Verdict } from "./reservations.ts";
 import {
@@ -130,6 +130,10 @@ export class FailurePolicy implements ReservationStore {
 
   acquire(request: AcquireRequest): void | Promise<void> {
     return promised((waiter) => this.#ask(request, acquiring, waiter));
+  }
+
+  acquireFor(request: AcquireRequest, waiter: Waiter): boolean {
+    return this.#ask(request, acquiring, waiter);
   }
 
   /**
@@ -320,7 +324,7 @@ const counting: Call<CountRequest> = {
 };
 
 const acquiring: Call<AcquireRequest> = {
-  ask: (store, request, waiter) => whenAnswered(acquireFrom(store, request), waiter),
+  ask: acquireFor,
   answer({ groups }, outcome) {
     for (const group of groups) {
       group.outcome = outcome;

@@ -171,6 +171,8 @@ export interface CounterStore {
    * @throws {StoreError} like `count`
    */
   acquire?(request: AcquireRequest): void | Promise<void>;
+  /** The same without a promise, like {@link countFor}. */
+  acquireFor?(request: AcquireRequest, waiter: Waiter): boolean;
   /** Flushes pending hits and releases connections, files and timers. */
   close(): Promise<void>;
 }

@@ -2,30 +2,35 @@
  * Asks the store about a request with a rule that has `limits`. If all its limits are plain fixed windows, the store
  * counts them as usual. Otherwise the whole request goes through `acquire`.
  */
-import { acquireFrom } from "../counters/acquire.ts";
-import { type CounterStore, Outcome } from "../counters/store.ts";
+import { acquireFor } from "../counters/acquire.ts";
+import { type CounterStore, Outcome, type Waiter, whenAnswered } from "../counters/store.ts";
 import type { LimitsScratch } from "./limits-scratch.ts";
 
 /**
- * @returns undefined if the store answered at once
- * @throws {StoreError} directly or as the promise's rejection
+ * @returns whether the results are filled in. If not, the waiter gets the end.
+ * @throws {StoreError} directly; the waiter then gets nothing
  */
 export function askStore(
   scratch: LimitsScratch,
   store: CounterStore,
   now: number,
   deadline: number,
-): Promise<void> | undefined {
+  waiter: Waiter,
+): boolean {
   const { request } = scratch;
   request.now = now;
   request.deadline = deadline;
-  if (scratch.groups.length === 0) return undefined;
-  if (!scratch.isPlain) return acquireFrom(store, request) ?? undefined;
+  if (scratch.groups.length === 0) return true;
+  if (!scratch.isPlain) return acquireFor(store, request, waiter);
   prepareCounts(scratch);
   const waiting = store.count(scratch.countRequest);
-  if (waiting !== undefined) return waiting.then(() => copyCounts(scratch));
+  if (waiting !== undefined)
+    return whenAnswered(
+      waiting.then(() => copyCounts(scratch)),
+      waiter,
+    );
   copyCounts(scratch);
-  return undefined;
+  return true;
 }
 
 function prepareCounts({ groups, counts, request, countRequest }: LimitsScratch): void {

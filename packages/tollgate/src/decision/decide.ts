@@ -1,4 +1,4 @@
-import { type CounterStore, countFor, whenAnswered } from "../counters/store.ts";
+import { type CounterStore, countFor } from "../counters/store.ts";
 import type { Counter, Statistics } from "../observe/statistics.ts";
 import { requestOf } from "../protocol/decode-request.ts";
 import {
@@ -165,7 +165,7 @@ export class Decider {
     const readsPlaces = this.#store.readsPlacesOfLimits === true;
     limits.arrange(parts, this.#options, Math.floor(now / 1000), scratch, readsPlaces);
     const pending = this.#pendingOf(scratch);
-    if (!whenAnswered(askStore(limits, this.#store, now, deadline), pending)) {
+    if (!askStore(limits, this.#store, now, deadline, pending)) {
       this.#keepMessage(places, scratch);
       return this.#later(pending, request, parts, true, now);
     }

@@ -1,6 +1,6 @@
 /** Explains the limits of a rule with more than a number, a unit and a name. */
 import { isRefused } from "../counters/hold-back.ts";
-import { type CounterStore, Outcome } from "../counters/store.ts";
+import { type CounterStore, Outcome, promised } from "../counters/store.ts";
 import type { RuleStatistics, Statistics } from "../observe/statistics.ts";
 import type { DescriptorStatus, Entry, RateLimitRequest } from "../protocol/messages.ts";
 import { unitNames } from "../protocol/units.ts";
@@ -119,7 +119,7 @@ export async function explainAnswers(
   });
   const scratch = new LimitsScratch(parts.length);
   scratch.arrange(parts, options, nowSeconds, noKeys, false);
-  await askStore(scratch, store, now, 0);
+  await promised((waiter) => askStore(scratch, store, now, 0, waiter));
   const hits = parts.flatMap(({ rule }, index) =>
     rule === undefined || rule.unlimited ? [] : [signedHits(descriptors[index]!, request)],
   );

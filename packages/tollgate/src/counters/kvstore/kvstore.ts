@@ -113,27 +113,30 @@ export class KvstoreStore implements ReservationStore {
   }
 
   acquire(request: AcquireRequest): void | Promise<void> {
+    return promised((waiter) => this.acquireFor(request, waiter));
+  }
+
+  acquireFor(request: AcquireRequest, waiter: Waiter): boolean {
     const { groups, holdBack } = request;
     if (this.#closing) throw new StoreError("STORE_UNAVAILABLE", "the store is closed");
-    if (groups.length === 0) return;
+    if (groups.length === 0) return true;
     const trace = this.#options.tracing?.active;
     if (groups.length === 1)
       return this.#submitStep(
         this.#stepOf(request, groups, this.#topology.slotOf(groups[0]!)),
         request,
         trace,
+        waiter,
       );
     const steps = this.#stepsOf(request);
     if (steps.length < 2 || holdBackOf(groups, holdBack) === HoldBack.NEVER)
-      return this.#submitSteps(steps, request, trace);
-    return acquireAcross(
-      request,
-      steps.map(({ groups }) => ({
-        groups,
-        acquire: (part: AcquireRequest) => this.#submitSteps(this.#stepsOf(part), part, trace),
-      })),
-      this.#onRefund,
-    );
+      return this.#submitSteps(steps, request, trace, waiter);
+    const parts = steps.map(({ groups }) => ({
+      groups,
+      acquire: (part: AcquireRequest) =>
+        promised((partWaiter) => this.#submitSteps(this.#stepsOf(part), part, trace, partWaiter)),
+    }));
+    return whenAnswered(acquireAcross(request, parts, this.#onRefund), waiter);
   }
 
   settle(request: ReservationRequest): void | Promise<void> {
@@ -178,7 +181,7 @@ export class KvstoreStore implements ReservationStore {
   #settlePart(request: ReservationRequest, slot: number, trace: CallTrace | undefined): Promise<void> {
     const settled = { request, isDecision: false, isCluster: this.#isCluster } as const;
     const step = new AcquireStep(request.groups, HoldBack.NEVER, request.now, slot, settled);
-    return this.#submitStep(step, request, trace);
+    return new Promise((answered, failed) => this.#submitStep(step, request, trace, { answered, failed }));
   }
 
   /** One step for each slot. */
@@ -213,30 +216,34 @@ export class KvstoreStore implements ReservationStore {
     step: AcquireStep,
     request: Pick<AcquireRequest, "now" | "deadline">,
     trace: CallTrace | undefined,
-  ): Promise<void> {
-    const patience = patienceOf(request);
-    const since = performance.now();
-    return new Promise((answered, failed) => {
-      const waiter = { answered, failed };
-      const ticket = new Ticket().begin(NO_COUNTS, HoldBack.NEVER, since + patience, since, trace, waiter);
-      ticket.expect(1);
-      this.#topology.submitStep(step, ticket);
-    });
+    waiter: Waiter,
+  ): boolean {
+    this.#topology.submitStep(step, this.#ticketOf(1, request, trace, waiter));
+    return false;
   }
 
   #submitSteps(
     steps: readonly AcquireStep[],
     request: Pick<AcquireRequest, "now" | "deadline">,
     trace: CallTrace | undefined,
-  ): Promise<void> {
+    waiter: Waiter,
+  ): boolean {
+    this.#topology.submitSteps(steps, this.#ticketOf(steps.length, request, trace, waiter));
+    return false;
+  }
+
+  #ticketOf(
+    steps: number,
+    request: Pick<AcquireRequest, "now" | "deadline">,
+    trace: CallTrace | undefined,
+    waiter: Waiter,
+  ): Ticket {
     const patience = patienceOf(request);
     const since = performance.now();
-    return new Promise((answered, failed) => {
-      const waiter = { answered, failed };
-      const ticket = new Ticket().begin(NO_COUNTS, HoldBack.NEVER, since + patience, since, trace, waiter);
-      ticket.expect(steps.length);
-      this.#topology.submitSteps(steps, ticket);
-    });
+    const ticket = this.#tickets.pop() ?? new Ticket(this.#tickets);
+    ticket.begin(NO_COUNTS, HoldBack.NEVER, since + patience, since, trace, waiter);
+    ticket.expect(steps);
+    return ticket;
   }
 
   /** Connections for operators. The caller closes them. */

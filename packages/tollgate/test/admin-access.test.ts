@@ -129,6 +129,17 @@ describe("access to the admin API", () => {
   });
 });
 
+test("without ADMIN_PORT there is no admin listener, and no other port serves its paths", async () => {
+  const tollgate = await startTollgate({ config, env: { ADMIN_TOKENS: `alice:${ALICE}` } });
+  try {
+    assert.equal(adminAddress(tollgate), "");
+    for (const address of [tollgate.http, tollgate.debug])
+      assert.equal((await adminCall(address, "/admin/v1/overrides", { token: ALICE })).status, 404);
+  } finally {
+    await tollgate.stop();
+  }
+});
+
 test("a file of tokens is reloaded, and a bad one is not used", async () => {
   const folder = temporaryFolder("tokens");
   const file = join(folder, "tokens");

@@ -8,6 +8,7 @@ import { sharedStores } from "./admin-stores.ts";
 import { AdminClient } from "./admin-support.ts";
 import { CALLERS, Replica } from "./caching-replica.ts";
 import { until } from "./counters/kvstore-support.ts";
+import { RedisCluster } from "./servers/cluster.ts";
 import { RedisServer } from "./servers/redis.ts";
 import { Stoppable } from "./stopped-timers.ts";
 import { subscribed } from "./subscribed.ts";
@@ -110,6 +111,33 @@ describe("without a subscription", () => {
     } finally {
       await one.stop();
       await two.stop();
+    }
+  });
+
+  test("a cluster without shard channels, as before Redis 7: entries live at most LOCAL_CACHE_REVALIDATE", async () => {
+    const config = ["SSUBSCRIBE", "SPUBLISH"].map((command) => `rename-command ${command} ""`);
+    await using cluster = await RedisCluster.start(3, 0, { config });
+    const env = {
+      BACKEND_TYPE: "kvstore",
+      KVSTORE_TYPE: "cluster",
+      KVSTORE_URL: cluster.url,
+      LOCAL_CACHE_REVALIDATE: "400ms",
+    };
+    const replicas = [await Replica.start(env), await Replica.start(env)] as const;
+    const [one, two] = replicas;
+    try {
+      const bound = /no messages of other replicas arrive \(ERR unknown command.*live at most 400 ms/;
+      for (const { tollgate } of replicas) await tollgate.logged(bound);
+      for (let round = 0; round < 2; round++) {
+        for (const replica of replicas) await replica.all(2);
+        for (const replica of replicas) assert.equal(await replica.all(0), 0);
+        const target = { domain: "d", descriptor: "day=a" };
+        assert.equal((await new AdminClient(one.tollgate).post("counters/reset", target)).status, 200);
+        for (const replica of replicas) await passes(replica);
+      }
+      assert.equal(two.tollgate.log.filter((line) => bound.test(line)).length, 1, "one warning");
+    } finally {
+      for (const replica of replicas) await replica.stop();
     }
   });
 

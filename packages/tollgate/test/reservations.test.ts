@@ -146,8 +146,8 @@ describe("Reserve and Commit", () => {
       assert.equal((await grpc.reserve("small=a", 5000)).reserved, 1);
       assert.equal((await grpc.reserve("none=a", 1)).code, "OVER_LIMIT");
       for (let call = 0; call < 5; call++) {
-        const { code, reserved } = await grpc.reserve("shadow=a", 300);
-        assert.deepEqual([code, reserved], ["OK", 250]);
+        const { code, id, reserved } = await grpc.reserve("shadow=a", 300);
+        assert.deepEqual([code, id.length, reserved], ["OK", 40, 250]);
       }
       assert.equal(await statistic(service, "llm\\.shadow\\.shadow_mode"), 250);
       assert.equal(await statistic(service, "llm\\.shadow\\.held"), 1000);
@@ -193,6 +193,34 @@ describe("Reserve and Commit", () => {
       },
       { config: { "llm.yaml": rules, "other.yaml": rules.replace("domain: llm", "domain: other") } },
     ));
+
+  test("RESERVATION_MAX_FRACTION is the largest share of a limit that one reservation holds", () =>
+    running(
+      async (_, { grpc, http }) => {
+        assert.equal((await grpc.reserve("tokens=a", 900)).reserved, 500);
+        assert.equal((await http.reserve("list=a", 900)).reserved, 200);
+        assert.equal((await grpc.reserve("small=a", 900)).reserved, 1);
+      },
+      { env: { RESERVATION_MAX_FRACTION: "0.5" } },
+    ));
+
+  test("over HTTP a refused check and a refused reserve are 429, a report and a commit above the limit are 200", () =>
+    running(async ({ http }) => {
+      const at = { domain: "llm", descriptors: [{ entries: [{ key: "small", value: "a" }] }] };
+      const calls: [method: string, body: object, status: number, answer: object][] = [
+        ["reserve", { amount: 1 }, 200, { code: "OK", reservedAmount: "1" }],
+        ["report", { hits_addend: 5 }, 200, { overallCode: "OK" }],
+        ["commit", { reservation_id: "x", actual_amount: 7 }, 200, { reservationReleased: false }],
+        ["check", {}, 429, { overallCode: "OVER_LIMIT" }],
+        ["reserve", { amount: "1", ttl: "1.5s" }, 429, { code: "OVER_LIMIT" }],
+      ];
+      for (const [method, fields, status, expected] of calls) {
+        const body = JSON.stringify({ ...at, ...fields });
+        const response = await fetch(`http://${http}/v1/${method}`, { method: "POST", body });
+        assert.equal(response.status, status, method);
+        assert.partialDeepStrictEqual(await response.json(), expected);
+      }
+    }));
 
   test("RESERVATION_TTL ends a reservation without a ttl", () =>
     running(

@@ -4,7 +4,7 @@ import { randomUUID } from "node:crypto";
 import { after, before, describe, type TestContext, test } from "node:test";
 import type { KvstoreStore } from "../../src/counters/kvstore/kvstore.ts";
 import { PerSecondStore } from "../../src/counters/kvstore/per-second.ts";
-import { type ReservationStore, Step, Verdict } from "../../src/counters/reservations.ts";
+import { type ReservationStore, Step, type Token, Verdict } from "../../src/counters/reservations.ts";
 import { RedisCluster } from "../servers/cluster.ts";
 import { RedisServer } from "../servers/redis.ts";
 import { SentinelGroup } from "../servers/sentinel.ts";
@@ -197,6 +197,23 @@ describe("kvstore: reservations", () => {
     assert.equal(left.length, 2);
     for (const key of left) assert.ok(Number(await redis.command("TTL", key)) > 0, key);
     assert.ok(left.some((key) => key.endsWith(":commits")));
+  });
+
+  test("a counter remembers 10,000 commits, and forgets the oldest ones", async (t) => {
+    const store = open(t);
+    const stem = stemOf(t);
+    const limits = [{ stem: `${stem}hour:`, limit: 100 }];
+    const token = newToken();
+    const commit = (token: Token) => settle(store, { step: Step.COMMIT, limits, token });
+    assert.equal((await commit(token)).repeated, false);
+    assert.equal((await commit(token)).repeated, true);
+    const key = `{${stem}hour:}:commits`;
+    const later = Date.now() + 7_200_000;
+    const others = Array.from({ length: 10_000 }, (_, index) => [later, `other${index}`]);
+    await redis.command("ZADD", key, ...others.flat());
+    assert.equal((await commit(newToken())).repeated, false);
+    assert.equal(await redis.command("ZCARD", key), 10_000);
+    assert.equal((await commit(token)).repeated, false);
   });
 
   test("a key with another value fails its own call only", async (t) => {

@@ -136,6 +136,15 @@ export class KvstoreStore implements ReservationStore {
     return reportsEnds ? this.#settleInCluster(request) : this.#settleParts(request);
   }
 
+  settleFor(request: ReservationRequest, waiter: Waiter): boolean {
+    const { groups } = request;
+    if (this.#closing || this.#isCluster || groups.length !== 1)
+      return whenAnswered(this.settle(request), waiter);
+    const step = this.#stepToSettle(request, this.#topology.slotOf(groups[0]!));
+    this.#submitStepsFor([step], request, this.#options.tracing?.active, waiter);
+    return false;
+  }
+
   /** Also reports the holds that have ended with an earlier window. */
   async #settleInCluster(request: ReservationRequest): Promise<void> {
     const windows = this.#earlierWindows;
@@ -170,9 +179,12 @@ export class KvstoreStore implements ReservationStore {
   }
 
   #settlePart(request: ReservationRequest, slot: number, trace: CallTrace | undefined): Promise<void> {
+    return this.#submitSteps([this.#stepToSettle(request, slot)], request, trace);
+  }
+
+  #stepToSettle(request: ReservationRequest, slot: number): AcquireStep {
     const settled = { request, isDecision: false, isCluster: this.#isCluster } as const;
-    const step = new AcquireStep(request.groups, HoldBack.NEVER, request.now, slot, settled);
-    return this.#submitSteps([step], request, trace);
+    return new AcquireStep(request.groups, HoldBack.NEVER, request.now, slot, settled);
   }
 
   /** One step for each slot. */
@@ -211,14 +223,23 @@ export class KvstoreStore implements ReservationStore {
     request: Pick<AcquireRequest, "now" | "deadline">,
     trace: CallTrace | undefined,
   ): Promise<void> {
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    this.#submitStepsFor(steps, request, trace, { answered: resolve, failed: reject });
+    return promise;
+  }
+
+  /** @throws {StoreError} if the deadline has passed */
+  #submitStepsFor(
+    steps: readonly AcquireStep[],
+    request: Pick<AcquireRequest, "now" | "deadline">,
+    trace: CallTrace | undefined,
+    waiter: Waiter,
+  ): void {
     const patience = patienceOf(request);
     const since = performance.now();
-    return new Promise((answered, failed) => {
-      const waiter = { answered, failed };
-      const ticket = new Ticket().begin(NO_COUNTS, HoldBack.NEVER, since + patience, since, trace, waiter);
-      ticket.expect(steps.length);
-      this.#topology.submitSteps(steps, ticket);
-    });
+    const ticket = new Ticket().begin(NO_COUNTS, HoldBack.NEVER, since + patience, since, trace, waiter);
+    ticket.expect(steps.length);
+    this.#topology.submitSteps(steps, ticket);
   }
 
   /** Connections for operators. The caller closes them. */

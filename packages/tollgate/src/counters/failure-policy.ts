@@ -21,7 +21,14 @@
  */
 import { acquireFor } from "./acquire.ts";
 import { Admission, CircuitBreaker, type CircuitBreakerOptions } from "./circuit-breaker.ts";
-import { type ReservationRequest, type ReservationStore, Step, settleFrom, Verdict } from "./reservations.ts";
+import {
+  type ReservationRequest,
+  type ReservationStore,
+  Step,
+  settleFor,
+  settleFrom,
+  Verdict,
+} from "./reservations.ts";
 import {
   type AcquireRequest,
   type CounterStore,
@@ -31,7 +38,6 @@ import {
   promised,
   StoreError,
   type Waiter,
-  whenAnswered,
 } from "./store.ts";
 
 /** `error` fails the call, `allow` and `deny` answer it, `local` counts it in another store until the store recovers. */
@@ -334,7 +340,7 @@ const acquiring: Call<AcquireRequest> = {
 };
 
 const settling: Call<ReservationRequest> = {
-  ask: (store, request, waiter) => whenAnswered(settleFrom(store, request), waiter),
+  ask: settleFor,
   answer(request, outcome) {
     acquiring.answer(request as unknown as AcquireRequest, outcome);
     request.verdict = outcome === Outcome.ALLOWED ? Verdict.OK : Verdict.REFUSED;

@@ -21,7 +21,14 @@
  */
 import { acquireFor } from "./acquire.ts";
 import { Admission, CircuitBreaker, type CircuitBreakerOptions } from "./circuit-breaker.ts";
-import { type ReservationRequest, type ReservationStore, Step, settleFrom, Verdict } from "./reservations.ts";
+import {
+  type ReservationRequest,
+  type ReservationStore,
+  Step,
+  settleFor,
+  settleFrom,
+  Verdict,
+} from "./reservations.ts";
 import {
   type AcquireRequest,
   type CounterStore,
@@ -334,7 +341,7 @@ const acquiring: Call<AcquireRequest> = {
 };
 
 const settling: Call<ReservationRequest> = {
-  ask: (store, request, waiter) => whenAnswered(settleFrom(store, request), waiter),
+  ask: settleFor,
   answer(request, outcome) {
     acquiring.answer(request as unknown as AcquireRequest, outcome);
     request.verdict = outcome === Outcome.ALLOWED ? Verdict.OK : Verdict.REFUSED;

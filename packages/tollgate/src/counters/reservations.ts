@@ -15,6 +15,8 @@ import {
   Outcome,
   Refuses,
   StoreError,
+  type Waiter,
+  whenAnswered,
 } from "./store.ts";
 
 export const Step = {
@@ -101,6 +103,8 @@ export interface ReservationStore extends CounterStore {
    * @throws {StoreError} like `count`
    */
   settle(request: ReservationRequest): void | Promise<void>;
+  /** The same without a promise: see `countFor`. */
+  settleFor?(request: ReservationRequest, waiter: Waiter): boolean;
 }
 
 /** Milliseconds for which a store remembers that a reservation was committed. */
@@ -349,6 +353,12 @@ export function settleFrom(store: CounterStore, request: ReservationRequest): vo
   const { settle } = store as Partial<ReservationStore>;
   if (settle !== undefined) return settle.call(store, request);
   throw new StoreError("UNSUPPORTED", `the ${store.kind} store keeps no reservations`);
+}
+
+/** The same for a waiter. */
+export function settleFor(store: CounterStore, request: ReservationRequest, waiter: Waiter): boolean {
+  const { settleFor: own } = store as Partial<ReservationStore>;
+  return own?.call(store, request, waiter) ?? whenAnswered(settleFrom(store, request), waiter);
 }
 
 /** The greatest amount of a call. */

@@ -145,6 +145,14 @@ export class KvstoreStore implements ReservationStore {
     return reportsEnds ? this.#settleInCluster(request) : this.#settleParts(request);
   }
 
+  settleFor(request: ReservationRequest, waiter: Waiter): boolean {
+    const { groups } = request;
+    if (this.#closing || this.#isCluster || groups.length !== 1)
+      return whenAnswered(this.settle(request), waiter);
+    const step = this.#stepToSettle(request, this.#topology.slotOf(groups[0]!));
+    return this.#submitStep(step, request, this.#options.tracing?.active, waiter);
+  }
+
   /** Also reports the holds that have ended with an earlier window. */
   async #settleInCluster(request: ReservationRequest): Promise<void> {
     const windows = this.#earlierWindows;
@@ -179,9 +187,13 @@ export class KvstoreStore implements ReservationStore {
   }
 
   #settlePart(request: ReservationRequest, slot: number, trace: CallTrace | undefined): Promise<void> {
-    const settled = { request, isDecision: false, isCluster: this.#isCluster } as const;
-    const step = new AcquireStep(request.groups, HoldBack.NEVER, request.now, slot, settled);
+    const step = this.#stepToSettle(request, slot);
     return new Promise((answered, failed) => this.#submitStep(step, request, trace, { answered, failed }));
+  }
+
+  #stepToSettle(request: ReservationRequest, slot: number): AcquireStep {
+    const settled = { request, isDecision: false, isCluster: this.#isCluster } as const;
+    return new AcquireStep(request.groups, HoldBack.NEVER, request.now, slot, settled);
   }
 
   /** One step for each slot. */

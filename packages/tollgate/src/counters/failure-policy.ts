@@ -38,7 +38,6 @@ import {
   promised,
   StoreError,
   type Waiter,
-  whenAnswered,
 } from "./store.ts";
 
 /** `error` fails the call, `allow` and `deny` answer it, `local` counts it in another store until the store recovers. */

@@ -35,10 +35,15 @@ async function state(tollgate: RunningTollgate, query = ""): Promise<Frame> {
   return (await response.json()) as Frame;
 }
 
-/** Waits for a state that a test wants to see. */
-async function stateWith(tollgate: RunningTollgate, wanted: (frame: Frame) => boolean): Promise<Frame> {
+/** Waits for a state that a test wants to see. @param meanwhile runs before each look */
+async function stateWith(
+  tollgate: RunningTollgate,
+  wanted: (frame: Frame) => boolean,
+  meanwhile: () => Promise<unknown> = async () => {},
+): Promise<Frame> {
   const begun = performance.now();
   for (;;) {
+    await meanwhile();
     const frame = await state(tollgate);
     if (wanted(frame)) return frame;
     if (isTimeUp(begun, 20_000)) throw new Error(`not seen in time: ${wanted}\n${JSON.stringify(frame)}`);
@@ -272,10 +277,15 @@ test("shows each thread with its connections, and adds up their hits", async () 
   );
   try {
     await Promise.all(callers.map((caller) => caller.ask(request("shop", descriptor("user=ann")))));
-    const { process, rules: page } = await stateWith(tollgate, ({ process: { threads } }) => {
-      const connections = threads.map((thread) => thread.connections ?? 0);
-      return connections.reduce((sum, number) => sum + number, 0) === callers.length;
-    });
+    const { process, rules: page } = await stateWith(
+      tollgate,
+      ({ process: { threads } }) => {
+        const connections = threads.map((thread) => thread.connections ?? 0);
+        return connections.reduce((sum, number) => sum + number, 0) === callers.length;
+      },
+      // The threads share their connections: an idle client that is sent away connects again with its next call.
+      () => Promise.all(callers.map((caller) => caller.ask(request("shop", descriptor("path=/login"))))),
+    );
     assert.deepEqual(
       process.threads.map(({ name }) => name),
       ["main", "grpc-1", "grpc-2"],

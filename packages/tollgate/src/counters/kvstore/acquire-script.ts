@@ -5,12 +5,10 @@
  */
 import { makeScript } from "./scripts.ts";
 import { MUL_DIV, STATES_LUA, TOGETHER_LUA, UNUSABLE } from "./states-script.ts";
+import { CHUNK, PACK_WORDS, READ_WORDS } from "./words-script.ts";
 
 /** The script's arguments: one text of packed words. */
 export const ACQUIRE_ARGS = 1;
-
-/** Words that the script packs or unpacks at once, and keys that it reads at once: a Lua function can return 8,000 values. */
-const CHUNK = 4000;
 
 /**
  * The argument and the reply are words: integers as doubles of 8 bytes, the low byte first. The argument is
@@ -30,18 +28,7 @@ const CHUNK = 4000;
  * window, else 3; zeros for a missing key, or {@link UNUSABLE} first.
  */
 export const acquireScript = makeScript(`
-local packed, words, next = ARGV[1], {}, 0
-local many = #packed / 8
-for first = 1, many, ${CHUNK} do
-  local size = math.min(${CHUNK}, many - first + 1)
-  local chunk = { struct.unpack('<' .. string.rep('d', size), packed, 8 * first - 7) }
-  if first == 1 then words = chunk else for i = 1, size do words[first + i - 1] = chunk[i] end end
-end
-local function arg()
-  next = next + 1
-  return words[next]
-end
-
+${READ_WORDS}
 local now, jitter, quotas = arg(), arg(), {}
 if now == 0 then
   local time = redis.call('TIME')
@@ -176,10 +163,5 @@ end
 
 while next < many do takeStep() end
 if hasSteps then writeStates(1, #KEYS) end
-
-local packedOut = {}
-for first = 1, filled, ${CHUNK} do
-  local last = min(first + ${CHUNK - 1}, filled)
-  packedOut[#packedOut + 1] = struct.pack('<' .. string.rep('d', last - first + 1), unpack(out, first, last))
-end
-return table.concat(packedOut)`);
+${PACK_WORDS}
+return pack(out, filled)`);

@@ -5,14 +5,19 @@ import { type Ticket, unusableAnswer } from "../transport/ticket.ts";
 import type { Settled } from "./acquire-step.ts";
 import { writeLedgerKeys } from "./ledger-keys.ts";
 import type { Reply } from "./resp/reader.ts";
+import { Words } from "./resp/words.ts";
 import type { CommandWriter } from "./resp/writer.ts";
-import { ACQUIRE_STEP, KEYS_PER_COUNTER, SETTLE_ARGS, WORDS_PER_COUNTER } from "./settle-script.ts";
+import { ACQUIRE_STEP, KEYS_PER_COUNTER, WORDS_PER_COUNTER, WORDS_PER_QUOTA } from "./settle-script.ts";
 import { kinds, UNUSABLE } from "./states-script.ts";
 
 /** Steps of one call. While a script runs, its server answers nobody else. */
 const MAX_STEPS = 64;
 /** Quotas that are compared before a call lists a quota again. */
-const COMPARED_WORDS = 8 * SETTLE_ARGS.quota;
+const COMPARED_WORDS = 8 * WORDS_PER_QUOTA;
+
+/** The words of the argument that is being written, and of the reply that is being read. */
+const asked = new Words();
+const replied = new Words();
 
 /** One caller's step. Calls reuse them. */
 class CallStep {
@@ -42,9 +47,7 @@ export class SettleCall {
   readonly #steps: CallStep[] = [];
   #used = 0;
   readonly #quotas: number[] = [];
-  /** Number of keys and of arguments, without those of the quotas. */
   #counters = 0;
-  #args = 0;
 
   /** Adds a step. @returns false if the call is full */
   add(settled: Settled, ticket: Ticket): boolean {
@@ -64,9 +67,7 @@ export class SettleCall {
       const limits = groups[index]!.limits as readonly ReservedLimit[];
       for (let each = 0; each < limits.length; each++) this.#addLimit(step, limits[each]!, byKey);
     }
-    const { step: ofStep, counter, group, limit } = SETTLE_ARGS;
     this.#counters += step.limits.length;
-    this.#args += ofStep + counter * step.limits.length + group * groups.length + limit * step.keys.length;
     return true;
   }
 
@@ -89,9 +90,8 @@ export class SettleCall {
     const quotas = this.#quotas;
     const kind = kinds[algorithm.name];
     const sees = seesHolds ? 1 : 0;
-    const { quota } = SETTLE_ARGS;
-    const last = quotas.length - quota;
-    for (let at = last; at >= 0 && at > last - COMPARED_WORDS; at -= quota)
+    const last = quotas.length - WORDS_PER_QUOTA;
+    for (let at = last; at >= 0 && at > last - COMPARED_WORDS; at -= WORDS_PER_QUOTA)
       if (
         quotas[at] === kind &&
         quotas[at + 1] === limit &&
@@ -99,8 +99,8 @@ export class SettleCall {
         quotas[at + 3] === windowSize &&
         quotas[at + 4] === sees
       )
-        return at / quota + 1;
-    return quotas.push(kind, limit, burst, windowSize, sees) / quota;
+        return at / WORDS_PER_QUOTA + 1;
+    return quotas.push(kind, limit, burst, windowSize, sees) / WORDS_PER_QUOTA;
   }
 
   get keys(): number {
@@ -109,7 +109,7 @@ export class SettleCall {
 
   /** Number of arguments of the script. */
   get args(): number {
-    return SETTLE_ARGS.first + this.#quotas.length + this.#args;
+    return 1 + this.#used;
   }
 
   /**
@@ -121,16 +121,22 @@ export class SettleCall {
       const { limits, settled } = this.#steps[index]!;
       for (let key = 0; key < limits.length; key++) writeKeys(writer, limits[key]!, settled!);
     }
-    writer.integer(now);
-    writer.integer(jitter);
-    writer.integer(this.#quotas.length / SETTLE_ARGS.quota);
-    for (let at = 0; at < this.#quotas.length; at++) writer.integer(this.#quotas[at]!);
-    for (let index = 0; index < this.#used; index++) writeStep(writer, this.#steps[index]!);
+    asked.clear();
+    asked.push(now);
+    asked.push(jitter);
+    asked.push(this.#quotas.length / WORDS_PER_QUOTA);
+    for (let at = 0; at < this.#quotas.length; at++) asked.push(this.#quotas[at]!);
+    for (let index = 0; index < this.#used; index++) pushStep(asked, this.#steps[index]!);
+    writer.words(asked);
+    for (let index = 0; index < this.#used; index++) writeReservation(writer, this.#steps[index]!.settled!);
   }
 
   /** Fills in the results of all callers that still wait, and ends their waits. */
   settle(reply: Reply): void {
-    const isExpected = isWords(reply, 1 + WORDS_PER_COUNTER * this.#counters);
+    const isExpected =
+      typeof reply === "string" &&
+      replied.read(reply) &&
+      replied.length === 1 + WORDS_PER_COUNTER * this.#counters;
     let at = 1;
     for (let index = 0; index < this.#used; index++) {
       const step = this.#steps[index]!;
@@ -138,7 +144,7 @@ export class SettleCall {
       if (!isExpected) ticket.fail(unexpectedReply());
       else if (!ticket.done)
         try {
-          settleStep(step, reply, at);
+          settleStep(step, replied, at);
           ticket.answered();
         } catch (cause) {
           // A fault in one caller's answer must not block the other callers.
@@ -151,7 +157,7 @@ export class SettleCall {
   /** Forgets the callers and their keys. */
   clear(): void {
     for (let index = 0; index < this.#used; index++) this.#steps[index]!.clear();
-    this.#used = this.#counters = this.#args = this.#quotas.length = 0;
+    this.#used = this.#counters = this.#quotas.length = 0;
   }
 }
 
@@ -163,30 +169,33 @@ function writeKeys(writer: CommandWriter, limit: ReservedLimit, { isDecision, is
   writeLedgerKeys(writer, limit, isDecision ? windowStart : limit.homeStart, isCluster);
 }
 
-function writeStep(writer: CommandWriter, { limits, quotas, keys, settled }: CallStep): void {
-  const { request, isDecision } = settled!;
-  const { groups } = request;
-  writer.integer(Math.floor(request.now));
-  writer.integer(isDecision ? ACQUIRE_STEP : request.step);
-  writer.integer(isDecision ? request.holdBack : 0);
+function writeReservation(writer: CommandWriter, { request, isDecision }: Settled): void {
   if (isDecision || request.token === undefined) writer.text("");
   else writer.hexadecimal(request.token);
-  writer.integer(isDecision ? 0 : request.ttl);
-  writer.integer(isDecision ? 0 : request.maxHolds);
-  writer.integer(limits.length);
-  writer.integer(groups.length);
+}
+
+function pushStep(words: Words, { limits, quotas, keys, settled }: CallStep): void {
+  const { request, isDecision } = settled!;
+  const { groups } = request;
+  words.push(Math.floor(request.now));
+  words.push(isDecision ? ACQUIRE_STEP : request.step);
+  words.push(isDecision ? request.holdBack : 0);
+  words.push(isDecision ? 0 : request.ttl);
+  words.push(isDecision ? 0 : request.maxHolds);
+  words.push(limits.length);
+  words.push(groups.length);
   for (let key = 0; key < limits.length; key++) {
     const { algorithm, windowStart, windowSize } = limits[key]!;
-    writer.integer(quotas[key]!);
-    writer.integer(algorithm.perWindow ? (windowStart + windowSize) * 1000 : 0);
+    words.push(quotas[key]!);
+    words.push(algorithm.perWindow ? (windowStart + windowSize) * 1000 : 0);
   }
   let at = 0;
   for (let index = 0; index < groups.length; index++) {
     const { refuses, hits, limits } = groups[index]!;
-    writer.integer(refuses);
-    writer.integer(hits);
-    writer.integer(limits.length);
-    for (let each = 0; each < limits.length; each++) writer.integer(keys[at++]! + 1);
+    words.push(refuses);
+    words.push(hits);
+    words.push(limits.length);
+    for (let each = 0; each < limits.length; each++) words.push(keys[at++]! + 1);
   }
 }
 
@@ -194,36 +203,30 @@ function writeStep(writer: CommandWriter, { limits, quotas, keys, settled }: Cal
  * @param first position of the words of the step's first key
  * @throws {StoreError} for a key that holds something else
  */
-function settleStep({ settled, limits, memory, states }: CallStep, words: readonly number[], first: number) {
+function settleStep({ settled, limits, memory, states }: CallStep, words: Words, first: number) {
   const { request, isDecision } = settled!;
   for (let key = 0; key < limits.length; key++) {
     const state = memory[key]!;
     const { algorithm, reservations } = limits[key]!;
     const at = first + WORDS_PER_COUNTER * key;
-    state.level = words[at]!;
-    state.at = words[at + 1]!;
-    state.previous = words[at + 2]!;
+    state.level = words.at(at);
+    state.at = words.at(at + 1);
+    state.previous = words.at(at + 2);
     if ((algorithm.words > 1 ? state.at : state.level) === UNUSABLE)
       throw new StoreError("STORE_UNAVAILABLE", "the value of a key is not the state of a limit");
-    state.held = isDecision && reservations !== true ? 0 : words[at + 3]!;
-    state.holds = words[at + 4]!;
-    state.own = words[at + 5]!;
-    state.isKnown = words[at + 6] === 1;
-    state.isCommitted = words[at + 7] === 1;
-    state.expired = words[at + 8]!;
+    state.held = isDecision && reservations !== true ? 0 : words.at(at + 3);
+    state.holds = words.at(at + 4);
+    state.own = words.at(at + 5);
+    state.isKnown = words.at(at + 6) === 1;
+    state.isCommitted = words.at(at + 7) === 1;
+    state.expired = words.at(at + 8);
   }
   const windowNow = request.now * MICROSECONDS;
-  if (isDecision) acquireTogether(request, states, words[0]!, windowNow);
-  else settleTogether(request, states, words[0]!, windowNow);
+  if (isDecision) acquireTogether(request, states, words.at(0), windowNow);
+  else settleTogether(request, states, words.at(0), windowNow);
 }
 
 const MICROSECONDS = 1000;
-
-function isWords(reply: Reply, length: number): reply is readonly number[] {
-  if (!Array.isArray(reply) || reply.length !== length) return false;
-  for (let at = 0; at < length; at++) if (typeof reply[at] !== "number") return false;
-  return true;
-}
 
 function unexpectedReply(): StoreError {
   return new StoreError(

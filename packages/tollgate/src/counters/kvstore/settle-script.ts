@@ -6,16 +6,17 @@ import { REMEMBERED, Step } from "../reservations.ts";
 import { Refuses } from "../store.ts";
 import { makeScript } from "./scripts.ts";
 import { MUL_DIV, STATES_LUA, TOGETHER_LUA, UNUSABLE } from "./states-script.ts";
+import { PACK_WORDS, READ_WORDS } from "./words-script.ts";
 
 /** The step of a decision that sees holds. The others are those of {@link Step}. */
 export const ACQUIRE_STEP = 6;
 
 /** Keys of each counter: its state, its holds, their ends, its commits. */
 export const KEYS_PER_COUNTER = 4;
-/** Numbers of the reply: first the present, then for each counter. */
+/** Words of the reply: first the present, then for each counter. */
 export const WORDS_PER_COUNTER = 9;
-/** Number of arguments before the quotas, for each quota, for each step, and in a step for each counter, each group and each of its limits. */
-export const SETTLE_ARGS = { first: 3, quota: 5, step: 8, counter: 2, group: 3, limit: 1 } as const;
+/** Words of a quota. */
+export const WORDS_PER_QUOTA = 5;
 
 /** Commits that a counter remembers. */
 const MAX_COMMITS = 10_000;
@@ -25,40 +26,39 @@ const KEPT = REMEMBERED / 1000;
 const KEPT_HOLDS = KEPT + 600;
 
 /**
- * Arguments:
+ * The first argument is words (`resp/words.ts`):
  *
  * - the present in microseconds, 0 for the server's clock; seconds that a key outlives its state; number of quotas
  * - for each quota: kind, limit, burst, window size in seconds, 1 if its decisions see holds
  * - steps of any number of callers, one after the other, each with
- *   - the request's instant in milliseconds; step; hold back; reservation (empty for none); time to live in milliseconds;
- *     most holds of a counter; number of counters; number of groups
+ *   - the request's instant in milliseconds; step; hold back; time to live in milliseconds; most holds of a counter; number
+ *     of counters; number of groups
  *   - for each counter: quota, end of its window in milliseconds (0 for no windows)
  *   - for each group: refuses, hits, number of limits; for each limit: counter
+ *
+ * The other arguments are the reservations of the steps, empty for none.
  *
  * The keys are those of the counters of all steps. The holds are a hash: `sum` and `count` of the open ones, hits of
  * `ended` ones that a decision or a look found, and for each reservation `hits until end`. `until` is when it stops counting;
  * it is 0 if it has. Their ends are a sorted set by the next of both instants. Holds of windows follow the request's clock, like
  * their windows; others follow the present.
  *
- * The reply is the present, and for each counter of each step: the words of its state, hits of open holds, their number,
+ * The reply is words: the present, and for each counter of each step: the words of its state, hits of open holds, their number,
  * hits of the own hold, whether it is known, whether it was committed, and hits of holds that have ended since the last
  * call. {@link UNUSABLE} words if a key of the step holds something else.
  */
 export const settleScript = makeScript(`${MUL_DIV}
-local now, jitter = tonumber(ARGV[1]), tonumber(ARGV[2])
+${READ_WORDS}
+local now, jitter = arg(), arg()
 if now == 0 then
   local time = redis.call('TIME')
   now = time[1] * 1000000 + time[2]
 end
 ${STATES_LUA}
 ${TOGETHER_LUA}
-local next = ${SETTLE_ARGS.first}
-local function arg()
-  next = next + 1
-  return tonumber(ARGV[next])
-end
+${PACK_WORDS}
 local quotas, out = {}, { now }
-for i = 1, tonumber(ARGV[3]) do
+for i = 1, arg() do
   quotas[i] = readQuota(arg(), arg(), arg(), arg())
   quotas[i].sees = arg()
 end
@@ -240,11 +240,11 @@ local function settle()
   for _, s in ipairs(states) do write(s) end
 end
 
-local key = 0
-while next < #ARGV do
+local key, steps = 0, 1
+while next < many do
+  steps = steps + 1
+  id = ARGV[steps]
   asked, step, holdBack = arg(), arg(), arg()
-  next = next + 1
-  id = ARGV[next]
   ttl, most, states, groups = arg(), arg(), {}, {}
   local counters, number = arg(), arg()
   for i = 1, counters do
@@ -274,4 +274,4 @@ while next < #ARGV do
     for i = 1, counters * ${WORDS_PER_COUNTER} do out[first + i] = ${UNUSABLE} end
   end
 end
-return out`);
+return pack(out, #out)`);

@@ -5,6 +5,7 @@ import { EmbeddedStore, type EmbeddedStoreShare } from "../../src/counters/embed
 import { HoldBack, Outcome } from "../../src/counters/store.ts";
 import { makeAcquire } from "./acquire-conformance.ts";
 import { makeCount, makeRequest } from "./conformance.ts";
+import { retried } from "./retried.ts";
 
 export interface WorkerTask {
   readonly share: EmbeddedStoreShare;
@@ -94,4 +95,4 @@ const run = { add: addOne, together: addPair, fresh: addFresh, acquire, acquireL
 ];
 parentPort!.postMessage("ready");
 Atomics.wait(task.gate, 0, 0);
-for (let call = 0; task.calls === 0 || call < task.calls; call++) run(call);
+for (let call = 0; task.calls === 0 || call < task.calls; call++) retried(() => run(call));

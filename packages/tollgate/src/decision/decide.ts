@@ -190,8 +190,14 @@ export class Decider {
   }
 
   #pendingOf(scratch: Scratch<LimitsScratch>): PendingDecision {
-    scratch.pending ??= new PendingDecision(() => this.#resume(scratch, scratch.pending!));
-    return scratch.pending;
+    return scratch.pending ?? this.#newPending(scratch);
+  }
+
+  /** A method of its own: V8 allocates the memory of a closure at the start of the method that contains it. */
+  #newPending(scratch: Scratch<LimitsScratch>): PendingDecision {
+    const pending = new PendingDecision(() => this.#resume(scratch, pending));
+    scratch.pending = pending;
+    return pending;
   }
 
   #later(

@@ -1,6 +1,4 @@
 /** The whole path of each call in one process, from the bytes of a read to the bytes of a write, without the kernel. */
-import { EventEmitter } from "node:events";
-import type { Socket } from "node:net";
 import { GrpcServer } from "@tollway/grpc-wire";
 import { EmbeddedStore } from "../../packages/tollgate/src/counters/embedded/embedded-store.ts";
 import type { ReservationStore } from "../../packages/tollgate/src/counters/reservations.ts";
@@ -17,71 +15,42 @@ import { DEFAULT_REQUEST_LIMITS } from "../../packages/tollgate/src/protocol/req
 import { Reservations } from "../../packages/tollgate/src/reservations/reservations.ts";
 import { loadRules } from "../../packages/tollgate/src/rules/load-rules.ts";
 import { makeKvstore } from "../../packages/tollgate/test/counters/kvstore-support.ts";
-import { EnvoyHeaders } from "../gateway/envoy-headers.ts";
 import { threadMicroseconds } from "../support/cpu-time.ts";
 import { decisionOptions } from "../support/decision.ts";
+import { CALL_BYTES, MemoryConnection } from "../support/memory-connection.ts";
 import { commitMessage, decisionMessage, reserveMessage, withId } from "./messages.ts";
 
 /** Calls of one turn, and of one read. */
 export const CALLS = 1000;
 const READ = 50;
-/** A message of one descriptor is shorter. */
-const CALL_BYTES = 512;
 const ID_DIGITS = 40;
 /** The tag of the id in a response, and its length. */
 const ID_HEAD = Buffer.from([0x12, ID_DIGITS]);
-const preface = Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n");
-const settings = [0, 0, 0, 4, 0, 0, 0, 0, 0];
-/** The largest window: the client reads everything. */
-const window = [0, 0, 4, 8, 0, 0, 0, 0, 0, 0x3f, 0xff, 0, 0];
-
-/** A connection without a kernel that calls one method. */
-class Connection extends EventEmitter {
-  readonly writable = true;
-  readonly writableLength = 0;
-  readonly remoteAddress = "127.0.0.1";
-  /** The bytes that the server has written. */
+/** A connection that calls one method, with the bytes of its responses. */
+class Connection {
+  /** The output of the server. */
   chunks: Buffer[] = [];
-  readonly #headers: EnvoyHeaders;
-  #stream = 1;
+  readonly #memory: MemoryConnection;
 
   constructor(server: GrpcServer, path: string) {
-    super();
-    this.#headers = new EnvoyHeaders(path, false);
-    server.serve(this as unknown as Socket);
-    this.emit("data", Buffer.concat([preface, Buffer.from([...settings, ...window])]));
+    this.#memory = new MemoryConnection(server, path, false, (chunk) => this.chunks.push(Buffer.from(chunk)));
   }
 
-  write(chunk: Uint8Array): boolean {
-    this.chunks.push(Buffer.from(chunk));
-    return true;
+  /** Lets the server read bytes. */
+  pass(read: Buffer): void {
+    this.#memory.emit("data", read);
   }
-  setNoDelay(): void {}
-  pause(): void {}
-  resume(): void {}
-  end(): void {}
-  destroy(): void {}
 
   /** The bytes of one read. */
   read(messages: readonly Buffer[]): Buffer {
     const out = Buffer.alloc(messages.length * CALL_BYTES);
     let at = 0;
     for (const message of messages) {
-      const data = this.#headers.write(out, at + 9, undefined);
-      this.#head(out, at, data - at - 9, 1, 4);
-      this.#head(out, data, message.length + 5, 0, 1);
-      out.writeUInt32BE(message.length, data + 10);
-      at = data + 14 + message.copy(out, data + 14);
-      this.#stream += 2;
+      const framed = this.#memory.begin(out, at, message.length + 5);
+      out.writeUInt32BE(message.length, framed + 1);
+      at = framed + 5 + message.copy(out, framed + 5);
     }
     return Buffer.from(out.subarray(0, at));
-  }
-
-  #head(out: Buffer, at: number, length: number, type: number, flags: number): void {
-    out.writeUIntBE(length, at, 3);
-    out[at + 3] = type;
-    out[at + 4] = flags;
-    out.writeUInt32BE(this.#stream, at + 5);
   }
 }
 
@@ -144,7 +113,7 @@ export class ReservationPath {
     const start = threadMicroseconds();
     await new Promise<void>((end) => {
       this.#end = end;
-      for (const read of reads) connection.emit("data", read);
+      for (const read of reads) connection.pass(read);
     });
     const used = threadMicroseconds() - start;
     if (phase === "Reserve") this.#ids = idsOf(Buffer.concat(connection.chunks));

@@ -216,46 +216,41 @@ export class KvstoreStore implements ReservationStore {
   #submit(request: CountRequest, trace: CallTrace | undefined, waiter: Waiter): boolean {
     const { counts } = request;
     if (counts.length === 0) return true;
-    const patience = patienceOf(request);
-    const since = performance.now();
     const holdBack = holdBackOf(counts, request.holdBack);
-    const ticket = this.#tickets.pop() ?? new Ticket(this.#tickets);
-    this.#topology.submit(ticket.begin(counts, holdBack, since + patience, since, trace, waiter));
+    this.#topology.submit(this.#ticketOf(request, counts, holdBack, trace, waiter));
     return false;
   }
 
-  #submitStep(
-    step: AcquireStep,
-    request: Pick<AcquireRequest, "now" | "deadline">,
-    trace: CallTrace | undefined,
-    waiter: Waiter,
-  ): boolean {
-    this.#topology.submitStep(step, this.#ticketOf(1, request, trace, waiter));
+  #submitStep(step: AcquireStep, request: Timed, trace: CallTrace | undefined, waiter: Waiter): boolean {
+    const ticket = this.#ticketOf(request, NO_COUNTS, HoldBack.NEVER, trace, waiter);
+    ticket.expect(1);
+    this.#topology.submitStep(step, ticket);
     return false;
   }
 
   #submitSteps(
     steps: readonly AcquireStep[],
-    request: Pick<AcquireRequest, "now" | "deadline">,
+    request: Timed,
     trace: CallTrace | undefined,
     waiter: Waiter,
   ): boolean {
-    this.#topology.submitSteps(steps, this.#ticketOf(steps.length, request, trace, waiter));
+    const ticket = this.#ticketOf(request, NO_COUNTS, HoldBack.NEVER, trace, waiter);
+    ticket.expect(steps.length);
+    this.#topology.submitSteps(steps, ticket);
     return false;
   }
 
   #ticketOf(
-    steps: number,
-    request: Pick<AcquireRequest, "now" | "deadline">,
+    request: Timed,
+    counts: readonly Count[],
+    holdBack: HoldBack,
     trace: CallTrace | undefined,
     waiter: Waiter,
   ): Ticket {
     const patience = patienceOf(request);
     const since = performance.now();
     const ticket = this.#tickets.pop() ?? new Ticket(this.#tickets);
-    ticket.begin(NO_COUNTS, HoldBack.NEVER, since + patience, since, trace, waiter);
-    ticket.expect(steps);
-    return ticket;
+    return ticket.begin(counts, holdBack, since + patience, since, trace, waiter);
   }
 
   /** Connections for operators. The caller closes them. */
@@ -291,6 +286,9 @@ function seesHolds(groups: readonly AcquireGroup[]): boolean {
   return false;
 }
 
+/** A request with its instant and its deadline. */
+type Timed = Pick<CountRequest, "now" | "deadline">;
+
 /** The groups of a ticket are in its steps. */
 const NO_COUNTS: readonly Count[] = [];
 
@@ -298,7 +296,7 @@ const NO_COUNTS: readonly Count[] = [];
  * Milliseconds until a caller's deadline. They are the same on its clock and on ours.
  * @throws {StoreError} if it has passed
  */
-function patienceOf({ now, deadline }: Pick<CountRequest, "now" | "deadline">): number {
+function patienceOf({ now, deadline }: Timed): number {
   const patience = deadline === 0 ? Number.POSITIVE_INFINITY : deadline - now;
   if (patience <= 0)
     throw new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the count");

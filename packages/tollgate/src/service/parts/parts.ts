@@ -17,7 +17,7 @@ import { withMaskSalt } from "../observer.ts";
 import { countsHere, openEmbedded, openInvalidations, openStore } from "../open-stores.ts";
 import { openTracing, withInstanceId } from "../open-tracing.ts";
 import type { OverridesFollower } from "../overrides-follower.ts";
-import { openSharedState, type SharedState } from "../shared-state.ts";
+import { openReplicaState, type ReplicaState } from "../replica-state.ts";
 import type { RequiredStore } from "../store-gate.ts";
 import { trustSystemAuthorities } from "../system-authorities.ts";
 import { threadsFor } from "../threads/grpc.ts";
@@ -46,7 +46,7 @@ export interface Parts {
   readonly invalidations: Invalidations | undefined;
   readonly replicas: ReplicaChannel | undefined;
   readonly overrides: OverridesFollower | undefined;
-  readonly shared: SharedState;
+  readonly shared: ReplicaState;
   readonly links: Links;
   readonly store: CounterStore;
   /** The store without the over-limit cache. */
@@ -84,7 +84,7 @@ export async function openParts(
   const invalidations = openInvalidations(settings);
   // The threads start later than the store and its overrides.
   const links: Links = { setOverrides: async () => {} };
-  let shared: SharedState | undefined;
+  let shared: ReplicaState | undefined;
   const opened = await openStore(divideSettings(settings, parts), {
     statistics,
     log,
@@ -96,7 +96,7 @@ export async function openParts(
     createReporter,
   });
   const setOverrides: Links["setOverrides"] = (records) => links.setOverrides(records);
-  shared = await openSharedState({ settings, opened, invalidations, statistics, log, setOverrides });
+  shared = await openReplicaState({ settings, opened, invalidations, statistics, log, setOverrides });
   return {
     settings,
     environment: withMaskSalt(withInstanceId(environment, settings), settings),

@@ -9,7 +9,7 @@ import type { Settings } from "../settings/settings.ts";
 import type { OpenedStore } from "./open-stores.ts";
 import { OVERRIDES_POLL, OverridesFollower } from "./overrides-follower.ts";
 
-export interface SharedStateOptions {
+export interface ReplicaStateOptions {
   readonly settings: Settings;
   readonly opened: Pick<OpenedStore, "openAdmin" | "openChannel">;
   readonly invalidations: Invalidations | undefined;
@@ -19,7 +19,7 @@ export interface SharedStateOptions {
   readonly setOverrides: (records: readonly AdjustmentRecord[]) => Promise<void>;
 }
 
-export interface SharedState {
+export interface ReplicaState {
   /** Undefined if the admin API is off, and nothing else needs it. */
   readonly counterAdmin: CounterAdmin | undefined;
   /** Undefined if no other process shares the counters, or there is nothing to tell. */
@@ -33,7 +33,7 @@ export interface SharedState {
   close(): Promise<void>;
 }
 
-export async function openSharedState(options: SharedStateOptions): Promise<SharedState> {
+export async function openReplicaState(options: ReplicaStateOptions): Promise<ReplicaState> {
   const { settings, opened, invalidations, statistics, log, setOverrides } = options;
   const isEmbedded = settings.store.backend === "embedded";
   const follows = isEmbedded || (settings.kvstore !== undefined && settings.store.overridesEnabled);

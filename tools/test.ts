@@ -106,7 +106,7 @@ const events = run({
   files: files.map((file) => resolve(file)),
   // One file more than cores would be faster by what files wait, but made tests fail that measure time. Each file may need
   // 300 MB of memory.
-  concurrency: Math.min(8, Math.max(2, availableParallelism())),
+  concurrency: Number(process.env.TEST_CONCURRENCY ?? Math.min(8, Math.max(2, availableParallelism()))),
   timeout: Number(process.env.TEST_TIMEOUT_MS ?? 240_000),
   coverage: values.coverage,
   coverageIncludeGlobs: ["packages/*/src/**/*.ts"],

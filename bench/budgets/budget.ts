@@ -1,3 +1,5 @@
+import type { GatewayResults } from "../gateway/main.ts";
+
 /** One row of the table: a budget and its result. */
 export interface Row {
   readonly budget: string;
@@ -15,6 +17,8 @@ export interface Effort {
   /** Calls per round. Slow servers get a third of them. */
   readonly calls: number;
   readonly redis: string;
+  /** Runs of the gateway's calls that exist already. Without them, its budget measures one. */
+  readonly gatewayRuns?: readonly GatewayResults[];
 }
 
 /** Measures one or several budgets. */

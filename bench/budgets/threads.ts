@@ -62,4 +62,4 @@ function growthRow(shown: string, one: RawMeasured, two: RawMeasured): Row {
 }
 
 const hotReason =
-  "A counter that two cores update moves between their caches, and so does the lock of its shard. That takes about 0.06 us per decision and does not occur with many counters. Next: put the lock into the counter's cache line.";
+  "A counter that two cores update moves between their caches, and so does the lock of its shard. That takes about 0.06 us per decision and does not occur with many counters. [The hot path](decisions/hot-path.md#rejected) says why the lock is not in the counter's cache line.";

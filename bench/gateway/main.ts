@@ -24,8 +24,11 @@ export const GO = "Go service, Redis";
 /** The shape of a gateway's load. */
 export const shape = { connections: 4, streams: 100 };
 
+/** The name of the leading workload. */
+export const LEADING = "Zipf, traced";
+
 export const workloads: Readonly<Record<string, Workload>> = {
-  "Zipf, traced": leading,
+  [LEADING]: leading,
   "Zipf, not traced": { ...leading, isTraced: false },
   "1,000,000 addresses, traced": { ...leading, choice: "uniform", addresses: 1_000_000 },
 };

@@ -24,6 +24,11 @@ interface Figures {
 }
 
 export async function main(): Promise<void> {
+  console.log(await memoryTable());
+}
+
+/** Measures the parts of the resident memory in MiB, idle and under load, beside an empty Node process. */
+export async function memoryTable(): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), "bench-memory-"));
   const file = join(folder, "figures.json");
   const rows: (string | number)[][] = [];
@@ -58,23 +63,21 @@ export async function main(): Promise<void> {
   await delay(1000);
   rows.push(["an empty Node process", ...parts(bare.pid, undefined)]);
   await bare.stop();
-  console.log(
-    table(
-      [
-        "MiB",
-        "resident",
-        "most so far",
-        "mapped files (Node)",
-        "shared",
-        "anonymous",
-        "V8 heap",
-        "in use",
-        "young",
-        "code",
-        "external",
-      ],
-      rows,
-    ),
+  return table(
+    [
+      "MiB",
+      "resident",
+      "most so far",
+      "mapped files (Node)",
+      "shared",
+      "anonymous",
+      "V8 heap",
+      "in use",
+      "young",
+      "code",
+      "external",
+    ],
+    rows,
   );
 }
 

@@ -37,28 +37,31 @@ const shapes: Readonly<Record<string, () => string>> = {
 
 /** @param args parts of the shapes' names: `10,000`, `wildcards`. Default: all shapes */
 export async function main(args: string[]): Promise<void> {
+  console.log(await reloadTable(args));
+}
+
+/** Measures the shapes whose names contain one of the given parts; all shapes without parts. */
+export async function reloadTable(args: readonly string[] = []): Promise<string> {
   const rows: (string | number)[][] = [];
   for (const [name, yaml] of Object.entries(shapes)) {
     if (args.length > 0 && !args.some((part) => name.includes(part))) continue;
     rows.push([name, ...(await measure(yaml()))]);
   }
-  console.log(
-    table(
-      [
-        "rules",
-        "in this thread, ms",
-        "first load, ms",
-        "reload, ms",
-        "most CPU of a turn, ms: median",
-        "worst",
-        "without a reload",
-        "longest turn, ms: median",
-        "worst",
-        "without a reload",
-        "MiB of compiled rules",
-      ],
-      rows,
-    ),
+  return table(
+    [
+      "rules",
+      "in this thread, ms",
+      "first load, ms",
+      "reload, ms",
+      "most CPU of a turn, ms: median",
+      "worst",
+      "without a reload",
+      "longest turn, ms: median",
+      "worst",
+      "without a reload",
+      "MiB of compiled rules",
+    ],
+    rows,
   );
 }
 

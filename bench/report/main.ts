@@ -9,8 +9,12 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { measureAllocations } from "../allocations/main.ts";
 import { budgetTable, measureBudgets } from "../budgets/main.ts";
-import { gatewayTable, measureGateway } from "../gateway/main.ts";
+import { envoyTable } from "../envoy/main.ts";
+import { agreementTable, joinRuns } from "../gateway/agreement.ts";
+import { type GatewayResults, gatewayTable, LEADING, measureGateway } from "../gateway/main.ts";
+import { memoryTable } from "../memory/main.ts";
 import { measurePeers } from "../peers/main.ts";
+import { reloadTable } from "../reload/main.ts";
 import { measureStages } from "../stages/main.ts";
 import { table } from "../support/figures.ts";
 import { environment, type Measurements, page } from "./document.ts";
@@ -38,6 +42,13 @@ export async function main(args: string[]): Promise<void> {
   const from = performance.now();
   const done = (what: string) => console.log(`${what} (${((performance.now() - from) / 1000).toFixed(0)} s)`);
   const where = environment();
+  const gatewayRuns: GatewayResults[] = [];
+  // The runs are minutes apart, so that they show how far the machine agrees with itself.
+  const runGateway = async () => {
+    gatewayRuns.push(await measureGateway(effort.rounds, isQuick ? 30_000 : 100_000));
+    done("gateway");
+  };
+  await runGateway();
   const sections: Section[] = [];
   for (const [name, measure] of [
     ["rules", async () => rulesSection(effort.rounds, isQuick)],
@@ -48,27 +59,37 @@ export async function main(args: string[]): Promise<void> {
     sections.push(await measure());
     done(name);
   }
-  const gateway = gatewayTable(await measureGateway(effort.rounds, isQuick ? 30_000 : 200_000));
-  done("gateway");
+  await runGateway();
   const peers = await measurePeers(effort.rounds, isQuick ? 15_000 : 60_000);
   done("peers");
-  const rows = await measureBudgets(effort);
+  await runGateway();
+  const rows = await measureBudgets({ ...effort, gatewayRuns });
   done("budgets");
   const limits = await limitsChapter(isQuick ? 1 : 5);
   done("limits");
   const stages = await measureStages();
   done("stages");
+  const memory = await memoryTable();
+  done("memory");
+  const reload = await reloadTable(isQuick ? ["1,000 rules"] : []);
+  done("reload");
+  const envoy = await envoyTable(effort.rounds, isQuick ? 3000 : 30_000);
+  done("envoy");
   const allocations = table(["decision", "bytes"], Object.entries(measureAllocations()));
   const measured: Measurements = {
     where,
     isQuick,
-    gateway,
+    gateway: gatewayTable(joinRuns(gatewayRuns)),
+    agreement: agreementTable(gatewayRuns, LEADING),
     budgets: budgetTable(rows),
     peers,
     sections,
     limits,
     stages,
     allocations,
+    memory,
+    reload,
+    envoy,
   };
   mkdirSync(join(folder, "performance"), { recursive: true });
   for (const { name, plot } of sections)

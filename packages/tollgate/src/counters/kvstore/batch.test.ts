@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { makeCount } from "../../../test/counters/conformance.ts";
+import { makeCount, placeOf } from "../../../test/counters/conformance.ts";
 import { HoldBack, StoreError } from "../store.ts";
 import { Ticket } from "../transport/ticket.ts";
-import { Batch } from "./batch.ts";
+import { Batch, type FreshKey } from "./batch.ts";
 import { Expiries } from "./expiries.ts";
 import { SendMode } from "./items.ts";
 import { ErrorReply } from "./resp/reader.ts";
@@ -53,5 +53,31 @@ describe("a batch", () => {
       ]);
       assert.equal(done, 1, "the connection is free again");
     }
+  });
+
+  test("knows the key that needs an expiry after its caller has reused the memory of a failed count", () => {
+    const fresh: FreshKey[] = [];
+    const batch = new Batch({
+      expiries: new Expiries(),
+      lifetime: () => 60,
+      now: () => 0,
+      refused: () => assert.fail(),
+      fresh: (key) => fresh.push(key),
+    });
+    const bytes = Buffer.from("domain|key=one|day:");
+    const place = placeOf(bytes, 0, bytes.length);
+    const count = makeCount({ stem: "", windowStart: 86_400, windowSize: 86_400 });
+    Object.assign(count, { place });
+    const ticket = new Ticket().begin([count], HoldBack.NEVER, Number.POSITIVE_INFINITY, 0, undefined, {
+      answered: assert.fail,
+      failed: () => {},
+    });
+    batch.items.push(count, ticket, SendMode.PLAIN);
+    batch.prepare(new CommandWriter(), [], () => {});
+    // Another part of the request has failed, and a failure policy has answered it.
+    ticket.fail(new StoreError("STORE_UNAVAILABLE", "gone"));
+    bytes.write("domain|key=two|day:");
+    batch.broken(new StoreError("STORE_UNAVAILABLE", "gone"));
+    assert.deepEqual(fresh, [{ stem: "domain|key=one|day:", windowStart: 86_400, windowSize: 86_400 }]);
   });
 });

@@ -20,6 +20,9 @@ export class Op {
   ticket: Ticket | null = null;
   mode = 0;
   expires = false;
+  /** Add: the place of its key in the writer's buffer. */
+  keyStart = 0;
+  keyEnd = 0;
   /** Of the whole key. */
   hash = 0;
   /** Atomic: for each count, the hash of its key if the script sets its expiry. */

@@ -103,6 +103,12 @@ export class CommandWriter {
     this.length = this.keyEnd = at + 2;
   }
 
+  /** The stem of an ASCII key in the buffer, which began at {@link keyStart} and ended at {@link keyEnd}. */
+  stemAt(keyStart: number, keyEnd: number, windowStart: number): string {
+    const end = keyEnd - 2 - digitsOf(windowStart).length;
+    return this.buffer.toString("latin1", this.buffer.indexOf(LF, keyStart) + 1, end);
+  }
+
   /** Writes the last {@link key} again. */
   sameKey(): void {
     const size = this.keyEnd - this.keyStart;

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { makeCount, placeOf } from "../../../test/counters/conformance.ts";
-import { HoldBack, StoreError } from "../store.ts";
+import { HoldBack, Outcome, StoreError } from "../store.ts";
 import { Ticket } from "../transport/ticket.ts";
 import { Batch, type FreshKey } from "./batch.ts";
 import { Expiries } from "./expiries.ts";
@@ -53,6 +53,49 @@ describe("a batch", () => {
       ]);
       assert.equal(done, 1, "the connection is free again");
     }
+  });
+
+  test("settles every caller although the waiter of another one throws", () => {
+    const settled: string[] = [];
+    let isDone = false;
+    const free: Ticket[] = [];
+    const batch = new Batch({
+      expiries: new Expiries(),
+      lifetime: () => 60,
+      now: () => 0,
+      refused: () => assert.fail(),
+      fresh: () => {},
+    });
+    const push = (name: string, holdBack: HoldBack, answered: () => void) => {
+      const count = makeCount({ stem: `${name}:`, hits: 0 });
+      const waiter = { answered, failed: () => settled.push(`${name} failed`) };
+      const ticket = new Ticket(free).begin(
+        [count],
+        holdBack,
+        Number.POSITIVE_INFINITY,
+        0,
+        undefined,
+        waiter,
+      );
+      batch.items.push(ticket.atomic ? null : count, ticket, SendMode.PLAIN);
+    };
+    const fault = (name: string) => () => {
+      settled.push(name);
+      throw new TypeError("a fault in the code");
+    };
+    push("together", HoldBack.WHEN_REFUSED, fault("together"));
+    push("alone", HoldBack.NEVER, fault("alone"));
+    push("last", HoldBack.NEVER, () => settled.push("last"));
+    batch.prepare(new CommandWriter(), [], () => {
+      isDone = true;
+    });
+    batch.accept([Outcome.COUNTED, 1]);
+    batch.accept("1");
+    batch.accept("1");
+    batch.finish();
+    assert.deepEqual(settled, ["together", "alone", "last"]);
+    assert.ok(isDone, "the connection is free again");
+    assert.equal(free.length, 1, "a later request reuses only the ticket whose waiter has returned");
   });
 
   test("knows the key that needs an expiry after its caller has reused the memory of a failed count", () => {

@@ -206,7 +206,12 @@ export class Batch implements Exchange<Reply> {
         if (op.reply === 1) context.expiries.add(op.hash);
         else context.expiries.delete(op.hash);
       }
-      if (op.kind === Kind.ATOMIC) this.#settleAtomic(op);
+      if (op.kind === Kind.ATOMIC)
+        try {
+          this.#settleAtomic(op);
+        } catch (cause) {
+          op.ticket!.fail(unusableAnswer(cause));
+        }
       if (op.kind >= Kind.ACQUIRE && op.reply !== undefined && !(op.reply instanceof ErrorReply))
         (op.kind === Kind.ACQUIRE ? op.call : op.settle).settle(op.reply);
       if (op.kind <= Kind.REFUND && op.reply !== undefined && startPositions(op) && !op.expires)

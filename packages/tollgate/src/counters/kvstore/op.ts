@@ -23,7 +23,7 @@ export class Op {
   /** Add: the place of its key in the writer's buffer. */
   keyStart = 0;
   keyEnd = 0;
-  /** Of the whole key. */
+  /** The hash of the whole key. */
   hash = 0;
   /** Atomic: for each count, the hash of its key if the script sets its expiry. */
   hashes: (number | undefined)[] = [];

@@ -8,6 +8,7 @@ import { pathToFileURL } from "node:url";
 import { parseArgs } from "node:util";
 import { leading } from "../gateway/workload.ts";
 import { CALLS, Path } from "../quick/open-path.ts";
+import { threadMicroseconds } from "../support/cpu-time.ts";
 import { median } from "../support/figures.ts";
 import { startRedis } from "../support/redis.ts";
 
@@ -34,15 +35,14 @@ export async function main(args: string[]): Promise<void> {
   const paths = [new Path(variant, workload), new other.Path(variant, workload)];
   const turn = async (path: Path) => {
     const reads = path.reads(redis === undefined ? READS : READS_OVER_REDIS);
-    const start = process.threadCpuUsage();
+    const start = threadMicroseconds();
     if (redis === undefined) path.answer(reads);
     else await path.answerLater(reads);
-    const { user, system } = process.threadCpuUsage(start);
-    return ((user + system) * 1000) / (reads.length * CALLS);
+    return ((threadMicroseconds() - start) * 1000) / (reads.length * CALLS);
   };
   const measured: [number[], number[]] = [[], []];
   const rounds = Number(values.rounds ?? (redis === undefined ? 200 : 100));
-  for (let round = -rounds / 4; round < rounds; round++)
+  for (let round = -Math.ceil(rounds / 4); round < rounds; round++)
     // The second of two turns finds warmer caches.
     for (const which of round % 2 === 0 ? [0, 1] : [1, 0]) {
       const nanoseconds = await turn(paths[which]!);

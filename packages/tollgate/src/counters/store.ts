@@ -46,7 +46,7 @@ export type HoldBack = (typeof HoldBack)[keyof typeof HoldBack];
 /** Counters of every store saturate at 2^53 - 1. */
 export const MAX_COUNT = Number.MAX_SAFE_INTEGER;
 
-/** A stem as ASCII, `bytes[start, end)`. Valid until the store has answered; after a failure, for as long as it is held. */
+/** A stem as ASCII, `bytes[start, end)`. Valid until the store has answered or failed. */
 export interface StemPlace {
   readonly bytes: Uint8Array;
   /** The same memory. */

@@ -237,8 +237,10 @@ const MAX_DESCRIPTORS = 8192;
 const MAX_KEY_BYTES = 1024;
 const MAX_MESSAGE_BYTES = 4096;
 
-/** Scratch objects for further decisions, by their number of descriptors. */
-/** @typeParam More see {@link Scratch} */
+/**
+ * Scratch objects for further decisions, by their number of descriptors.
+ * @typeParam More see {@link Scratch}
+ */
 export class ScratchPool<More = unknown> {
   readonly #free: Scratch<More>[][] = [];
   #descriptors = 0;

@@ -141,6 +141,8 @@ export class Reservations {
         const limit = own[each]!;
         const isLater = madeAt > 0 && limit.algorithm.perWindow;
         limit.homeStart = isLater ? limit.resolved.limit.window.startOf(madeAt) : limit.windowStart;
+        // Another store than that of the last call may settle this one: a failure policy has two.
+        limit.digest = undefined;
       }
     }
     request.step = step;

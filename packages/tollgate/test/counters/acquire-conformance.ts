@@ -48,6 +48,7 @@ export interface LimitFields {
   readonly limit?: number;
   readonly burst?: number;
   readonly windowSize?: number;
+  readonly reservations?: boolean;
 }
 
 /** A limit with impossible results, so that tests notice a missing result. @param now milliseconds */
@@ -62,6 +63,7 @@ export function makeLimit(fields: LimitFields, now: number): AcquireLimit {
     burst: fields.burst ?? limit,
     windowStart: algorithm.perWindow ? seconds - (seconds % windowSize) : 0,
     windowSize,
+    reservations: fields.reservations ?? false,
     accepted: undefined as unknown as boolean,
     used: -1,
     remaining: -1,
@@ -254,6 +256,37 @@ export function acquireConformance(name: string, options: AcquireConformanceOpti
         assert.deepEqual(await ask(0), [true, 4]);
         assert.deepEqual(await ask(-MAX_COUNT), [true, 0]);
         assert.deepEqual(await ask(6), [false, 0]);
+      });
+
+    for (const reservations of [false, true])
+      test(`limits of one request with one key each decide with their own number (reservations: ${reservations})`, async (t) => {
+        if (!immediate) return;
+        const store = await open(t);
+        const now = Date.now();
+        const stem = `${stemOf(t)}hour:`;
+        const limits = [{ stem, algorithm: "accepted_window" as const, limit: 2, reservations }];
+        const other = [{ stem, limit: 100 }];
+        const asked: GroupFields[][] = [
+          [
+            { limits, hits: 2 },
+            { limits: other, hits: 5 },
+          ],
+          [{ limits, hits: 1 }],
+          [{ limits: other, hits: 1 }],
+        ];
+        const requests = asked.map((groups) => makeAcquire(groups, now));
+        await Promise.all(requests.map((request) => acquire(store, request)));
+        requests.push(await acquire(store, makeAcquire([{ limits: other, hits: 0 }], now)));
+        assert.deepEqual(
+          requests.flatMap(({ groups }) => groups.map(({ accepted, limits }) => [accepted, limits[0]!.used])),
+          [
+            [true, 2],
+            [true, 7],
+            [false, 7],
+            [true, 8],
+            [true, 8],
+          ],
+        );
       });
 
     test("a list counts in every limit or in none", async (t) => {

@@ -150,10 +150,7 @@ local function takeStep()
     for i = 1, arg() do
       local group = { refuses = arg(), hits = arg(), limits = {} }
       for j = 1, arg() do
-        local s = states[arg()]
-        local q = quotas[arg()]
-        s.q = q
-        group.limits[j] = { s = s, q = q }
+        group.limits[j] = { s = states[arg()], q = quotas[arg()] }
       end
       groups[i] = group
     end

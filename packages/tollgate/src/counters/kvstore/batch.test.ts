@@ -1,10 +1,10 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { setImmediate as nextTurn } from "node:timers/promises";
-import { makeCount } from "../../../test/counters/conformance.ts";
-import { HoldBack, StoreError } from "../store.ts";
+import { makeCount, placeOf } from "../../../test/counters/conformance.ts";
+import { HoldBack, Outcome, StoreError } from "../store.ts";
 import { Ticket } from "../transport/ticket.ts";
-import { Batch } from "./batch.ts";
+import { Batch, type FreshKey } from "./batch.ts";
 import { Expiries } from "./expiries.ts";
 import { SendMode } from "./items.ts";
 import { ErrorReply } from "./resp/reader.ts";
@@ -53,5 +53,74 @@ describe("a batch", () => {
       ]);
       assert.equal(done, 1, "the connection is free again");
     }
+  });
+
+  test("settles every caller although the waiter of another one throws", () => {
+    const settled: string[] = [];
+    let isDone = false;
+    const free: Ticket[] = [];
+    const batch = new Batch({
+      expiries: new Expiries(),
+      lifetime: () => 60,
+      now: () => 0,
+      refused: () => assert.fail(),
+      fresh: () => {},
+    });
+    const push = (name: string, holdBack: HoldBack, answered: () => void) => {
+      const count = makeCount({ stem: `${name}:`, hits: 0 });
+      const waiter = { answered, failed: () => settled.push(`${name} failed`) };
+      const ticket = new Ticket(free).begin(
+        [count],
+        holdBack,
+        Number.POSITIVE_INFINITY,
+        0,
+        undefined,
+        waiter,
+      );
+      batch.items.push(ticket.atomic ? null : count, ticket, SendMode.PLAIN);
+    };
+    const fault = (name: string) => () => {
+      settled.push(name);
+      throw new TypeError("a fault in the code");
+    };
+    push("together", HoldBack.WHEN_REFUSED, fault("together"));
+    push("alone", HoldBack.NEVER, fault("alone"));
+    push("last", HoldBack.NEVER, () => settled.push("last"));
+    batch.prepare(new CommandWriter(), [], () => {
+      isDone = true;
+    });
+    batch.accept([Outcome.COUNTED, 1]);
+    batch.accept("1");
+    batch.accept("1");
+    batch.finish();
+    assert.deepEqual(settled, ["together", "alone", "last"]);
+    assert.ok(isDone, "the connection is free again");
+    assert.equal(free.length, 1, "a later request reuses only the ticket whose waiter has returned");
+  });
+
+  test("knows the key that needs an expiry after its caller has reused the memory of a failed count", () => {
+    const fresh: FreshKey[] = [];
+    const batch = new Batch({
+      expiries: new Expiries(),
+      lifetime: () => 60,
+      now: () => 0,
+      refused: () => assert.fail(),
+      fresh: (key) => fresh.push(key),
+    });
+    const bytes = Buffer.from("domain|key=one|day:");
+    const place = placeOf(bytes, 0, bytes.length);
+    const count = makeCount({ stem: "", windowStart: 86_400, windowSize: 86_400 });
+    Object.assign(count, { place });
+    const ticket = new Ticket().begin([count], HoldBack.NEVER, Number.POSITIVE_INFINITY, 0, undefined, {
+      answered: assert.fail,
+      failed: () => {},
+    });
+    batch.items.push(count, ticket, SendMode.PLAIN);
+    batch.prepare(new CommandWriter(), [], () => {});
+    // Another part of the request has failed, and a failure policy has answered it.
+    ticket.fail(new StoreError("STORE_UNAVAILABLE", "gone"));
+    bytes.write("domain|key=two|day:");
+    batch.broken(new StoreError("STORE_UNAVAILABLE", "gone"));
+    assert.deepEqual(fresh, [{ stem: "domain|key=one|day:", windowStart: 86_400, windowSize: 86_400 }]);
   });
 });

@@ -8,7 +8,7 @@ import { OpWriter, type OpWriterContext } from "./op-writer.ts";
 import { OpsByStem } from "./ops-by-stem.ts";
 import { ErrorReply, type Reply } from "./resp/reader.ts";
 import type { CommandWriter } from "./resp/writer.ts";
-import { hashOf, textOf } from "./stems.ts";
+import { hashOf } from "./stems.ts";
 
 /** A key that needs an EXPIRE without a count. */
 export interface FreshKey {
@@ -32,7 +32,9 @@ export interface BatchContext extends OpWriterContext {
 export class Batch implements Exchange<Reply> {
   readonly items = new Items();
   readonly #context: BatchContext;
-  readonly #writer: OpWriter;
+  readonly #opWriter: OpWriter;
+  /** Has the written commands until the batch ends. */
+  #writer: CommandWriter | undefined;
   readonly #ops: Op[] = [];
   #used = 0;
   /** Op of each item; -1 if the caller's deadline passed before the batch was sent. */
@@ -52,7 +54,7 @@ export class Batch implements Exchange<Reply> {
 
   constructor(context: BatchContext) {
     this.#context = context;
-    this.#writer = new OpWriter(context);
+    this.#opWriter = new OpWriter(context);
   }
 
   /**
@@ -65,6 +67,7 @@ export class Batch implements Exchange<Reply> {
     onDone: (error: StoreError | undefined) => void,
   ): boolean {
     this.#onDone = onDone;
+    this.#writer = writer;
     this.#used = this.#cursor = this.commands = 0;
     this.#asked = false;
     this.#byStem.clear();
@@ -88,7 +91,7 @@ export class Batch implements Exchange<Reply> {
       op.windowStart = key.windowStart;
       op.windowSize = key.windowSize;
     }
-    for (let i = 0; i < this.#used; i++) this.commands += this.#writer.write(writer, this.#ops[i]!);
+    for (let i = 0; i < this.#used; i++) this.commands += this.#opWriter.write(writer, this.#ops[i]!);
     return this.#used > 0;
   }
 
@@ -197,17 +200,22 @@ export class Batch implements Exchange<Reply> {
       if (op.expires && !op.expiryAcknowledged) {
         context.expiries.delete(op.hash);
         // Without its expiry the key would stay in the store, unless another call counts it again.
-        if (error !== undefined && !(op.reply instanceof ErrorReply)) context.fresh(freshKeyOf(op));
+        if (error !== undefined && !(op.reply instanceof ErrorReply)) context.fresh(this.#freshKeyOf(op));
       }
       if (op.kind === Kind.EXPIRE) {
         if (op.reply === 1) context.expiries.add(op.hash);
         else context.expiries.delete(op.hash);
       }
-      if (op.kind === Kind.ATOMIC) this.#settleAtomic(op);
+      if (op.kind === Kind.ATOMIC)
+        try {
+          this.#settleAtomic(op);
+        } catch (cause) {
+          op.ticket!.fail(unusableAnswer(cause));
+        }
       if (op.kind >= Kind.ACQUIRE && op.reply !== undefined && !(op.reply instanceof ErrorReply))
         (op.kind === Kind.ACQUIRE ? op.call : op.settle).settle(op.reply);
       if (op.kind <= Kind.REFUND && op.reply !== undefined && startPositions(op) && !op.expires)
-        context.fresh(freshKeyOf(op));
+        context.fresh(this.#freshKeyOf(op));
     }
     const { items } = this;
     for (let i = 0; i < items.length; i++) {
@@ -224,6 +232,12 @@ export class Batch implements Exchange<Reply> {
     this.#byStem.clear();
     for (let i = 0; i < this.#used; i++) this.#ops[i]!.release();
     this.#onDone(error);
+  }
+
+  /** The memory of a stem in its place may have another stem since one of its callers failed. */
+  #freshKeyOf({ stem, place, keyStart, keyEnd, windowStart, windowSize }: Op): FreshKey {
+    const text = place === undefined ? stem : this.#writer!.stemAt(keyStart, keyEnd, windowStart);
+    return { stem: text, windowStart, windowSize };
   }
 
   #settleItem(i: number, error: StoreError | undefined): void {
@@ -272,10 +286,6 @@ export class Batch implements Exchange<Reply> {
       });
     ticket.answered();
   }
-}
-
-function freshKeyOf(op: Op): FreshKey {
-  return { stem: textOf(op), windowStart: op.windowStart, windowSize: op.windowSize };
 }
 
 /** @returns false if the step needs another call */

@@ -40,6 +40,8 @@ export class OpWriter {
       case Kind.ADD: {
         writer.raw(incrby);
         writer.key(op.stem, op.windowStart, op.place);
+        op.keyStart = writer.keyStart;
+        op.keyEnd = writer.keyEnd;
         op.hash = hashOfKey(op.hashOfStem, op.windowStart);
         writer.integer(op.total);
         const expiries = this.#context.expiries;

@@ -20,7 +20,10 @@ export class Op {
   ticket: Ticket | null = null;
   mode = 0;
   expires = false;
-  /** Of the whole key. */
+  /** Add: the place of its key in the writer's buffer. */
+  keyStart = 0;
+  keyEnd = 0;
+  /** The hash of the whole key. */
   hash = 0;
   /** Atomic: for each count, the hash of its key if the script sets its expiry. */
   hashes: (number | undefined)[] = [];

@@ -23,11 +23,12 @@ const replied = new Words();
 class CallStep {
   ticket: Ticket | null = null;
   settled: Settled | null = null;
-  /** One for each key, with the numbers of their quotas. */
+  /** For each key, its first limit and the number of that limit's quota. */
   readonly limits: ReservedLimit[] = [];
-  readonly quotas: number[] = [];
-  /** For each limit of the groups, the number of its key, from 0. */
+  readonly quotasOfKeys: number[] = [];
+  /** For each limit of the groups, the number of its key, from 0, and the number of its quota, from 1. */
   readonly keys: number[] = [];
+  readonly quotas: number[] = [];
   /** For each of these limits, the state of its key. */
   readonly states: LedgerState[] = [];
   /** Memory for the states of the keys. */
@@ -35,7 +36,8 @@ class CallStep {
 
   clear(): void {
     this.ticket = this.settled = null;
-    this.limits.length = this.quotas.length = this.keys.length = this.states.length = 0;
+    this.limits.length = this.quotasOfKeys.length = 0;
+    this.keys.length = this.quotas.length = this.states.length = 0;
   }
 }
 
@@ -73,15 +75,17 @@ export class SettleCall {
 
   /** @param byKey the keys of the step, if it has several limits */
   #addLimit(step: CallStep, limit: ReservedLimit, byKey: Map<string, number> | undefined): void {
+    const quota = this.#quotaOf(limit, !step.settled!.isDecision || limit.reservations === true);
     const name = byKey && keyOf(limit);
     let key = name === undefined ? undefined : byKey!.get(name);
     if (key === undefined) {
       key = step.limits.push(limit) - 1;
-      step.quotas.push(this.#quotaOf(limit, !step.settled!.isDecision || limit.reservations === true));
+      step.quotasOfKeys.push(quota);
       step.memory[key] ??= newLedgerState(newCounterState());
       if (name !== undefined) byKey!.set(name, key);
     }
     step.keys.push(key);
+    step.quotas.push(quota);
     step.states.push(step.memory[key]!);
   }
 
@@ -174,7 +178,7 @@ function writeReservation(writer: CommandWriter, { request, isDecision }: Settle
   else writer.hexadecimal(request.token);
 }
 
-function pushStep(words: Words, { limits, quotas, keys, settled }: CallStep): void {
+function pushStep(words: Words, { limits, quotasOfKeys, keys, quotas, settled }: CallStep): void {
   const { request, isDecision } = settled!;
   const { groups } = request;
   words.push(Math.floor(request.now));
@@ -186,7 +190,7 @@ function pushStep(words: Words, { limits, quotas, keys, settled }: CallStep): vo
   words.push(groups.length);
   for (let key = 0; key < limits.length; key++) {
     const { algorithm, windowStart, windowSize } = limits[key]!;
-    words.push(quotas[key]!);
+    words.push(quotasOfKeys[key]!);
     words.push(algorithm.perWindow ? (windowStart + windowSize) * 1000 : 0);
   }
   let at = 0;
@@ -195,7 +199,10 @@ function pushStep(words: Words, { limits, quotas, keys, settled }: CallStep): vo
     words.push(refuses);
     words.push(hits);
     words.push(limits.length);
-    for (let each = 0; each < limits.length; each++) words.push(keys[at++]! + 1);
+    for (let each = 0; each < limits.length; each++) {
+      words.push(keys[at]! + 1);
+      words.push(quotas[at++]!);
+    }
   }
 }
 

@@ -34,7 +34,7 @@ const KEPT_HOLDS = KEPT + 600;
  *   - the request's instant in milliseconds; step; hold back; time to live in milliseconds; most holds of a counter; number
  *     of counters; number of groups
  *   - for each counter: quota, end of its window in milliseconds (0 for no windows)
- *   - for each group: refuses, hits, number of limits; for each limit: counter
+ *   - for each group: refuses, hits, number of limits; for each limit: counter, quota
  *
  * The other arguments are the reservations of the steps, empty for none.
  *
@@ -257,8 +257,7 @@ while next < many do
   for i = 1, number do
     local group = { refuses = arg(), hits = arg(), limits = {} }
     for j = 1, arg() do
-      local s = states[arg()]
-      group.limits[j] = { s = s, q = s.q }
+      group.limits[j] = { s = states[arg()], q = quotas[arg()] }
     end
     groups[i] = group
   end

@@ -32,8 +32,3 @@ export function areEqual(one: Stem, other: Stem): boolean {
 export function lengthOf({ stem, place }: Stem): number {
   return place === undefined ? stem.length : place.end - place.start;
 }
-
-export function textOf({ stem, place }: Stem): string {
-  if (place === undefined) return stem;
-  return Buffer.from(place.bytes.subarray(place.start, place.end)).toString("latin1");
-}

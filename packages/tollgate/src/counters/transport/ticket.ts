@@ -67,12 +67,10 @@ export class Ticket {
   answered(): void {
     if (--this.left > 0 || this.done) return;
     this.done = true;
-    const waiter = this.#waiter!;
-    if (this.#free !== undefined && this.#free.length < MAX_FREE) {
-      this.#waiter = undefined;
-      this.#free.push(this);
-    }
-    waiter.answered();
+    this.#waiter!.answered();
+    if (this.#free === undefined || this.#free.length >= MAX_FREE) return;
+    this.#waiter = undefined;
+    this.#free.push(this);
   }
 
   /** The waiter gets the error after the present callback: tickets often fail within a walk over the queues. */

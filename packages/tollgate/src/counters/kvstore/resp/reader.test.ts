@@ -90,10 +90,23 @@ describe("reading replies", () => {
     assert.throws(() => read("+".padEnd(17 * 1024 * 1024, "x")), /larger/);
   });
 
-  test("an error's code is its first word", () => {
-    assert.equal(new ErrorReply("MOVED 866 10.0.0.1:6379").code, "MOVED");
-    assert.equal(new ErrorReply("NOAUTH").code, "NOAUTH");
-  });
+  for (const [message, code] of [
+    ["MOVED 866 10.0.0.1:6379", "MOVED"],
+    ["NOAUTH", "NOAUTH"],
+    ["READONLY You can't write against a read only replica. script: 6b81, on @user_script:1.", "READONLY"],
+    // Redis 6
+    [
+      "ERR Error running script (call to f_6b81): @user_script:4: @user_script: 4: -READONLY You can't write against a read only replica.",
+      "READONLY",
+    ],
+    [
+      "ERR Error running script (call to f_6b81): @user_script:4: @user_script: 4: Unknown Redis command called from Lua script",
+      "ERR",
+    ],
+  ] as const)
+    test(`the code of an error is ${code}: ${message}`, () => {
+      assert.equal(new ErrorReply(message).code, code);
+    });
 
   test("parses integers", () => {
     assert.equal(toInteger("12"), 12);

@@ -3,6 +3,9 @@
  * incomplete reply is kept and parsed again together with the next chunk.
  */
 
+/** An error reply of Redis 6 to a script, with the error of one of its commands. */
+const scriptError = /^ERR Error running script .*?: -([A-Z]+) /;
+
 /** An error reply. Its first word is the code: `MOVED 866 10.0.0.1:6379`. */
 export class ErrorReply {
   readonly message: string;
@@ -11,6 +14,8 @@ export class ErrorReply {
   }
   /** `OOM`, `MOVED`, `ERR`. */
   get code(): string {
+    const ofScript = scriptError.exec(this.message);
+    if (ofScript !== null) return ofScript[1]!;
     const space = this.message.indexOf(" ");
     return space < 0 ? this.message : this.message.slice(0, space);
   }

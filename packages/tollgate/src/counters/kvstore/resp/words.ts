@@ -45,6 +45,7 @@ export class Words {
    * @returns false if its length is not that of whole words
    */
   read(reply: string): boolean {
+    this.clear();
     this.#room(reply.length);
     this.#size = this.#bytes.write(reply, 0, "latin1");
     return this.#size % WORD === 0;

@@ -1,10 +1,8 @@
-import type { StemPlace } from "../../store.ts";
-
 /**
  * Writes commands of the Redis protocol (RESP2 arrays of bulk strings) into a buffer that each batch reuses. It takes
  * 0.3 to 0.45 µs for a decision. The fastest pipeline of a library takes 2.2 µs (docs/decisions).
  */
-
+import type { StemPlace } from "../../store.ts";
 import type { Words } from "./words.ts";
 
 const INITIAL_SIZE = 16 * 1024;
@@ -101,6 +99,12 @@ export class CommandWriter {
     buffer[at] = CR;
     buffer[at + 1] = LF;
     this.length = this.keyEnd = at + 2;
+  }
+
+  /** The stem of an ASCII key in the buffer, which began at {@link keyStart} and ended at {@link keyEnd}. */
+  stemAt(keyStart: number, keyEnd: number, windowStart: number): string {
+    const end = keyEnd - 2 - digitsOf(windowStart).length;
+    return this.buffer.toString("latin1", this.buffer.indexOf(LF, keyStart) + 1, end);
   }
 
   /** Writes the last {@link key} again. */

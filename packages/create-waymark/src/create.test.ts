@@ -5,6 +5,9 @@ import { join } from "node:path";
 import { after, test } from "node:test";
 import { create } from "./create.ts";
 
+const REPOSITORY = join(import.meta.dirname, "..", "..", "..");
+const TEMPLATE = join(import.meta.dirname, "..", "template");
+
 const root = mkdtempSync(join(tmpdir(), "create-waymark-"));
 after(() => rmSync(root, { recursive: true }));
 
@@ -35,12 +38,23 @@ test("both languages have the same files", () => {
 });
 
 test("the compiler and the types of Node are those of the repository", () => {
-  const repository = JSON.parse(read(join(import.meta.dirname, "..", "..", ".."), "package.json"));
+  const repository = JSON.parse(read(REPOSITORY, "package.json"));
   for (const language of ["typescript", "javascript"]) {
-    const path = join(import.meta.dirname, "..", "template", language);
-    const { devDependencies } = JSON.parse(read(path, "package.json"));
+    const { devDependencies } = JSON.parse(read(join(TEMPLATE, language), "package.json"));
     for (const [name, range] of Object.entries(devDependencies))
       assert.equal(range, `^${repository.devDependencies[name]}`, name);
+  }
+});
+
+test("npm finds a decision about each install script, and prints no warning", () => {
+  const { packages } = JSON.parse(read(REPOSITORY, "package-lock.json"));
+  const waymark = Object.keys(packages["packages/waymark"].dependencies);
+  for (const language of ["typescript", "javascript"]) {
+    const { devDependencies, allowScripts } = JSON.parse(read(join(TEMPLATE, language), "package.json"));
+    const scripted = [...waymark, ...Object.keys(devDependencies)].filter(
+      (name) => packages[`node_modules/${name}`].hasInstallScript,
+    );
+    assert.deepEqual(Object.keys(allowScripts ?? {}), scripted, language);
   }
 });
 

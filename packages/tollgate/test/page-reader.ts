@@ -35,6 +35,8 @@ export interface ReaderOptions {
   readonly folder: string;
   /** Adapts a block, such as a unit whose window could end during the test. */
   readonly adapt?: (text: string) => string;
+  /** Placeholders of the page, such as `<id>`. The first group is the value in the output of an earlier command. */
+  readonly placeholders?: Readonly<Record<string, RegExp>>;
 }
 
 /** The page's `npm` commands that are skipped: the packages are installed, and the suite is running. */
@@ -55,6 +57,7 @@ const ports = {
 export class PageReader {
   readonly #options: ReaderOptions;
   readonly #bin: Promise<string>;
+  readonly #values = new Map<string, string>();
   #tollgate: RunningTollgate | undefined;
   #waymark: { readonly child: ChildProcess; readonly address: string } | undefined;
 
@@ -110,19 +113,33 @@ export class PageReader {
     if (script.trim() === "") return;
     const number = (name: string, otherwise: number) =>
       Number(new RegExp(`${name}=(\\d+)`).exec(note)?.[1] ?? otherwise);
-    const expected = this.#options.adapt?.(printed ?? "") ?? printed ?? "";
+    const expected = this.#filled(this.#options.adapt?.(printed ?? "") ?? printed ?? "");
     for (let left = number("repeat", 1); left > 0; left--)
       await this.#typeOnce(script, number("exit", 0), note === "retry" ? 100 : 1, left === 1 ? expected : "");
   }
 
   async #typeOnce(script: string, code: number, attempts: number, expected: string): Promise<void> {
     for (let attempt = 1; ; attempt++) {
-      const ended = await this.#run(this.#onOwnPorts(script));
+      const ended = await this.#run(this.#onOwnPorts(this.#filled(script)));
+      this.#remember(ended.output);
       const missing = ended.code === code ? missingLine(expected, ended.output) : undefined;
       if (ended.code === code && missing === undefined) return;
       const why = missing === undefined ? `ended with ${ended.code}` : `does not print "${missing}"`;
       assert.ok(attempt < attempts, `${script}\n${why}:\n${ended.output}`);
       await new Promise((resolve) => setTimeout(resolve, 50));
+    }
+  }
+
+  /** A placeholder without a value yet matches any output. */
+  #filled(text: string): string {
+    const names = Object.keys(this.#options.placeholders ?? {});
+    return names.reduce((filled, name) => filled.replaceAll(name, this.#values.get(name) ?? "..."), text);
+  }
+
+  #remember(output: string): void {
+    for (const [name, pattern] of Object.entries(this.#options.placeholders ?? {})) {
+      const value = pattern.exec(output)?.[1];
+      if (value !== undefined) this.#values.set(name, value);
     }
   }
 

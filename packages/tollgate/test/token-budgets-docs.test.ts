@@ -1,33 +1,24 @@
-/** Runs the commands of docs/token-budgets.md as printed, in their order. */
+/** docs/token-budgets.md, block by block, with a running service. */
 import assert from "node:assert/strict";
-import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
+import { mkdtemp, rm, symlink } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { test } from "node:test";
-import { promisify } from "node:util";
-import { startTollgate } from "./tollgate.ts";
+import { blocksOf, PageReader } from "./page-reader.ts";
 
-const page = readFileSync(new URL("../../../docs/token-budgets.md", import.meta.url), "utf8");
-const run = promisify(execFile);
+const repository = join(import.meta.dirname, "../../..");
 
-test("docs/token-budgets.md: each command prints the answer below it", async (t) => {
-  const blocks = [...page.matchAll(/^```(\w+)(?: file=(\S+))?\n([\s\S]*?)\n```$/gm)];
-  const [, , file, rules] = blocks.find(([, , name]) => name !== undefined)!;
-  const service = await startTollgate({ config: { [file!]: rules! } });
-  t.after(() => service.stop());
-  let id = "";
-  let commands = 0;
-  for (const [index, [, kind, , command = ""]] of blocks.entries()) {
-    if (kind !== "sh") continue;
-    const [, next, , expected] = blocks[index + 1]!;
-    assert.equal(next, "json", command);
-    const text = command.replaceAll("http://localhost:8080", `http://${service.http}`).replaceAll("<id>", id);
-    const { stdout } = await run("/bin/sh", ["-c", text], { encoding: "utf8" });
-    id = /"reservationId":"([0-9a-f]{40})"/.exec(stdout)?.[1] ?? id;
-    const shown = stdout
-      .replace(/"durationUntilReset":"\d+s"/, '"durationUntilReset":"<time>"')
-      .replace(/"reservationId":"[0-9a-f]{40}"/, '"reservationId":"<id>"');
-    assert.equal(shown.trim(), expected);
-    commands++;
+test("docs/token-budgets.md: each command prints the answer below it", async () => {
+  const page = readFileSync(join(repository, "docs/token-budgets.md"), "utf8");
+  assert.equal(blocksOf(page).filter(({ printed }) => printed !== undefined).length, 5);
+  const folder = await mkdtemp(join(tmpdir(), "tollgate-budgets-"));
+  const reader = new PageReader({ folder, placeholders: { "<id>": /"reservationId":"([0-9a-f]{40})"/ } });
+  try {
+    await symlink(join(repository, "node_modules"), join(folder, "node_modules"));
+    await reader.read(page);
+  } finally {
+    await reader.close();
+    await rm(folder, { recursive: true });
   }
-  assert.equal(commands, 5);
 });

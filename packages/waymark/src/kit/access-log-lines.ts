@@ -25,8 +25,8 @@ export interface AccessLogEntry {
 
 /** The data of an answer for its line. */
 export interface AccessRecord {
-  /** When the answer ended, on the monotonic clock in milliseconds. */
-  readonly ended: number;
+  /** Milliseconds since 1970. */
+  readonly time: number;
   readonly id: string | undefined;
   readonly method: string;
   readonly path: string;
@@ -44,7 +44,7 @@ export function entryOf(
   further: Readonly<Record<string, unknown>> | undefined,
 ): AccessLogEntry {
   const { id, route, from } = record;
-  const entry: Record<string, unknown> = { time: timeText(wallTime(record.ended)) };
+  const entry: Record<string, unknown> = { time: timeText(record.time) };
   if (id !== undefined) entry.id = id;
   entry.method = record.method;
   entry.path = record.path;
@@ -55,20 +55,6 @@ export function entryOf(
   if (from !== undefined) entry.from = from;
   if (!record.complete) entry.incomplete = true;
   return (further === undefined ? entry : Object.assign(entry, further)) as AccessLogEntry;
-}
-
-/** Milliseconds for which the two clocks are assumed to differ by the same time. */
-const SAME_DIFFERENCE = 100;
-let comparedAt = Number.NEGATIVE_INFINITY;
-let difference = 0;
-
-/** Milliseconds since 1970 for a recent time of the monotonic clock. Saves a clock reading for each line. */
-function wallTime(monotonic: number): number {
-  if (Math.abs(monotonic - comparedAt) > SAME_DIFFERENCE) {
-    comparedAt = performance.now();
-    difference = Date.now() - comparedAt;
-  }
-  return Math.round(monotonic + difference);
 }
 
 /** `000` to `999`. */
@@ -96,13 +82,13 @@ function escaped(text: string): string {
 
 /** The JSON of an entry without the entry, and without `JSON.stringify`. */
 export function recordLine(record: AccessRecord): string {
-  const { id, method, path, route, status, duration, bytes, from, complete } = record;
+  const { time, id, method, path, route, status, duration, bytes, from, complete } = record;
   return (
-    `{"time":"${timeText(wallTime(record.ended))}"${id === undefined ? "" : `,"id":${jsonText(id)}`}` +
+    `{"time":"${timeText(time)}"${id === undefined ? "" : `,"id":${jsonText(id)}`}` +
     `,"method":${commonText(method)},"path":${jsonText(path)}` +
     `${route === undefined ? "" : `,"route":${commonText(route)}`},"status":${status}` +
     `,"duration":${milliseconds(duration)},"bytes":${bytes}` +
-    `${from === undefined ? "" : `,"from":${commonText(from)}`}${complete ? "" : ',"incomplete":true'}}`
+    `${from === undefined ? "" : `,"from":${jsonText(from)}`}${complete ? "" : ',"incomplete":true'}}`
   );
 }
 
@@ -113,7 +99,7 @@ function jsonText(text: string): string {
   return PLAIN.test(text) ? `"${text}"` : otherJson(text)!;
 }
 
-/** The JSON of texts that many lines have. */
+/** The JSON of methods and routes, which many lines have. Addresses of clients would fill the table. */
 const COMMON = new Map<string, string>();
 const MOST_COMMON = 1_000;
 

@@ -39,6 +39,20 @@ test("json: a line has the members of an entry, in their order", async () => {
   assert.deepEqual(plain.map(shown), entries.map(shown));
 });
 
+test("a line has the time of the wall clock, which steps when a frozen environment runs again", async (context) => {
+  const times = ["2030-01-01T12:00:00.999Z", "2030-01-01T13:00:00.001Z"];
+  context.mock.timers.enable({ apis: ["Date"] });
+  for (const format of ["json", "text"] as const) {
+    const written: string[] = [];
+    const application = applicationWith([accessLog({ format, write: (line) => written.push(line) })]);
+    for (const time of times) {
+      context.mock.timers.setTime(Date.parse(time));
+      await (await ask(application, "/json")).text();
+      assert.ok(written.at(-1)!.includes(time), `${time}: ${written.at(-1)}`);
+    }
+  }
+});
+
 test("json: a duration is a number with three decimals at most", async (context) => {
   let now = 0;
   context.mock.method(performance, "now", () => now);

@@ -78,15 +78,14 @@ function logOf<Entry>(
 }
 
 function recordOf(exchange: Exchange, ids: RequestIds | undefined, query: boolean): AccessRecord {
-  const ended = performance.now();
   return {
-    ended,
+    time: Date.now(),
     id: ids?.of(exchange),
     method: exchange.method,
     path: query ? exchange.incoming.target : exchange.path,
     route: exchange.route,
     status: exchange.status,
-    duration: ended - exchange.started,
+    duration: exchange.duration,
     bytes: exchange.bytes,
     from: exchange.remoteAddress,
     complete: exchange.complete,

@@ -93,6 +93,16 @@ describe("over-limit cache", () => {
     });
   }
 
+  test("never answers for accepted hits above a limit that a reload lowered", async () => {
+    const { store, run } = setUp("at once");
+    const limits = (limit: number): GroupFields => ({
+      limits: [{ stem: "accepted:", algorithm: "accepted_window", limit }],
+    });
+    for (let call = 0; call < 3; call++) assert.deepEqual(await run([limits(5)]), [[COUNTED, true]]);
+    for (let call = 0; call < 3; call++) assert.deepEqual(await run([limits(2)]), [[COUNTED, false]]);
+    assert.equal(store.asked.length, 6);
+  });
+
   for (const mode of ["at once", "later", "lost"] as const)
     test(`a refund drops the entries of all threads (${mode})`, async () => {
       const { store, peer, run } = setUp("at once");

@@ -42,6 +42,8 @@ export interface KeyShape {
   readonly part: string;
   /** The limits of a list share one hash tag, so that a cluster keeps their counters together. */
   readonly isListed: boolean;
+  /** Whether it is a fixed window that counts all hits. */
+  readonly isPlain: boolean;
   /** Bytes of the longest `part` of the list: all keys of a list are hashed, or none. */
   readonly longestPart: number;
 }

@@ -20,6 +20,7 @@ import { stemsOf } from "./resolve-limits.ts";
 /** 12 hours before midnight UTC, far from the end of every window. */
 const NOW = Date.UTC(2026, 10, 25, 12);
 const { OK, OVER_LIMIT } = Code;
+const headers = { format: "draft-10", limit: "L", remaining: "R", reset: "S" } as const;
 
 interface Setup {
   readonly yaml: string;
@@ -294,7 +295,6 @@ descriptors:
       - { requests_per_unit: 7, unit: day }
       - { requests_per_unit: 100, unit: day, unit_multiplier: 30 }
 `;
-  const headers = { format: "draft-10", limit: "L", remaining: "R", reset: "S" } as const;
 
   test("the status shows the tightest limit, and the headers list all", () => {
     const { ask } = setUp({ yaml, options: { headers } });
@@ -360,11 +360,95 @@ descriptors:
     );
   });
 
+  test("a list of a shared threshold has one counter for all values, and a value in the metric key counts for itself", () => {
+    const { ask, statistics } = setUp({
+      yaml: `
+domain: d
+descriptors:
+  - { key: shared, value: "v*", share_threshold: true, rate_limits: [{ requests_per_unit: 2, unit: day }] }
+  - { key: named, value: "v*", value_to_metric: true, rate_limits: [{ requests_per_unit: 2, unit: day }] }
+`,
+    });
+    const codeOf = (key: string, value: string) =>
+      ask([{ ...descriptor(key), entries: [{ key, value }] }]).overallCode;
+    const values = ["v1", "v2", "v1"];
+    assert.deepEqual(
+      values.map((value) => codeOf("shared", value)),
+      [OK, OK, OVER_LIMIT],
+    );
+    assert.deepEqual(
+      [...values, "v1"].map((value) => codeOf("named", value)),
+      [OK, OK, OK, OVER_LIMIT],
+    );
+    const over = (name: string) => statistics.rules.get(name)?.overLimit;
+    assert.deepEqual(
+      ["d.shared_v*", "d.shared_v*.limit.day", "d.named_v1.limit.day", "d.named_v2.limit.day"].map(over),
+      [1, 1, 1, 0],
+    );
+  });
+
   test("equal descriptors of a request are decided in order", () => {
     const { ask } = setUp({ yaml });
     const codes = ask(Array.from({ length: 7 }, () => descriptor("k"))).statuses.map(({ code }) => code);
     assert.deepEqual(codes, [OK, OK, OK, OK, OK, OVER_LIMIT, OVER_LIMIT]);
   });
+});
+
+describe("descriptors that hold each other back", () => {
+  const kinds: readonly (readonly [name: string, limit: string, countsAll: boolean])[] = [
+    ["fixed window", "rate_limit: { unit: day, requests_per_unit: 2 }", true],
+    ["two days", "rate_limit: { unit: day, unit_multiplier: 2, requests_per_unit: 2 }", true],
+    ["accepted hits", "rate_limit: { unit: day, requests_per_unit: 2, count: accepted }", false],
+    ["sliding window", "rate_limit: { unit: day, requests_per_unit: 2, algorithm: sliding_window }", false],
+    ["token bucket", "rate_limit: { unit: year, requests_per_unit: 2, algorithm: token_bucket }", false],
+    [
+      "list",
+      "rate_limits: [{ unit: day, requests_per_unit: 2 }, { unit: year, requests_per_unit: 9 }]",
+      false,
+    ],
+  ];
+  for (const [name, limit, countsAll] of kinds)
+    for (const [otherName, otherLimit, otherCountsAll] of kinds)
+      test(`${name} and ${otherName}`, () => {
+        const { ask } = setUp({
+          yaml: `
+domain: d
+descriptors:
+  - { key: a, ${limit} }
+  - { key: b, ${otherLimit} }
+  - { key: shadow, shadow_mode: true, ${limit} }
+  - { key: qa, quota_mode: true, ${limit} }
+  - { key: qb, quota_mode: true, ${otherLimit} }
+  - { key: third, rate_limit: { unit: year, requests_per_unit: 100, algorithm: sliding_window } }
+`,
+          options: { stopIncrementing: true },
+        });
+        /** The remaining hits of the third after hits of the first two, and what the next three hits of each find. */
+        const askOf = (first: string, second: string) => {
+          const { statuses } = ask([
+            descriptor(first, hitsOf(3)),
+            descriptor(second, hitsOf(3)),
+            descriptor("third"),
+          ]);
+          return statuses[2]!.limitRemaining;
+        };
+        assert.equal(askOf("a", "b"), 100, "both exceed, and the third is held back");
+        // Counted or not, each as its own algorithm says: a refund of one hit brings 3 to 2, and 0 to 0.
+        const left = (key: string) => ask([descriptor(key, hitsOf(-1))]).statuses[0]!.limitRemaining;
+        assert.deepEqual([left("a"), left("b")], [countsAll ? 0 : 2, otherCountsAll ? 0 : 2]);
+        assert.equal(
+          ask([descriptor("shadow", hitsOf(3)), descriptor("third")]).statuses[1]!.limitRemaining,
+          99,
+          "shadow mode holds nothing back",
+        );
+        const quotas = ask([descriptor("qa", hitsOf(3)), descriptor("qb", hitsOf(2)), descriptor("third")]);
+        assert.deepEqual(
+          [quotas.overallCode, quotas.statuses[1]!.limitRemaining, quotas.statuses[2]!.limitRemaining],
+          [OK, 0, 98],
+          "one quota is left",
+        );
+        assert.equal(askOf("qa", "qb"), 98, "no quota is left");
+      });
 });
 
 describe("numbers and windows", () => {
@@ -386,14 +470,35 @@ describe("numbers and windows", () => {
   test("a limit above 2^32 is exact, and the answer shows the greatest uint32", () => {
     const { ask, embedded } = setUp({
       yaml: "{ domain: d, descriptors: [{ key: k, rate_limit: { unit: day, requests_per_unit: 10_000_000_000 } }] }",
+      options: { headers },
     });
-    const status = ask([descriptor("k", hitsOf(5_000_000_000))]).statuses[0]!;
+    const response = ask([descriptor("k", hitsOf(5_000_000_000))]);
+    assert.deepEqual(
+      response.responseHeadersToAdd.map(({ value }) => value),
+      ['"d.k";q=4294967295;w=86400', '"d.k";r=4294967295;t=43200'],
+    );
+    const status = response.statuses[0]!;
     assert.deepEqual(
       [status.code, status.currentLimit?.requestsPerUnit, status.limitRemaining],
       [OK, 4_294_967_295, 4_294_967_295],
     );
     assert.equal(countOf(embedded, "k"), 5_000_000_000);
     assert.equal(ask([descriptor("k", hitsOf(5_000_000_001))]).statuses[0]!.code, OVER_LIMIT);
+  });
+
+  test("the answer shows the greatest uint32 under every algorithm", () => {
+    for (const algorithm of ["fixed_window", "fixed_window, count: accepted", "sliding_window"])
+      for (const [limit, left] of [
+        [4_294_967_295, 4_294_967_294],
+        [4_294_967_296, 4_294_967_295],
+        [2 ** 53 - 1, 4_294_967_295],
+      ] as const) {
+        const { ask } = setUp({
+          yaml: `{ domain: d, descriptors: [{ key: k, rate_limit: { unit: day, requests_per_unit: ${limit}, algorithm: ${algorithm} } }] }`,
+        });
+        const { currentLimit, limitRemaining } = ask([descriptor("k")]).statuses[0]!;
+        assert.deepEqual([currentLimit!.requestsPerUnit, limitRemaining], [4_294_967_295, left], algorithm);
+      }
   });
 
   test("a limit of 0 refuses every hit under every algorithm", () => {
@@ -412,7 +517,6 @@ describe("numbers and windows", () => {
   });
 
   test("a calendar day has its real length in the reset and in the headers", () => {
-    const headers = { format: "draft-10", limit: "L", remaining: "R", reset: "S" } as const;
     const { ask } = setUp({
       yaml: "{ domain: d, descriptors: [{ key: k, rate_limit: { unit: day, requests_per_unit: 9, calendar: { time_zone: Europe/Berlin } } }] }",
       options: { headers },
@@ -491,11 +595,28 @@ describe("cache keys", () => {
     const rows: readonly (readonly [string, string])[] = [
       ["rate_limit: { unit: month, requests_per_unit: 1, calendar: {} }", "d_k_v_"],
       ["rate_limit: { unit: day, requests_per_unit: 1, strict: true }", "d_k_v_"],
+      ["rate_limit: { unit: day, requests_per_unit: 1, count: accepted }", "d|k=v|day:"],
+      [
+        "rate_limit: { unit: month, requests_per_unit: 1, calendar: {}, count: accepted }",
+        "d|k=v|calendar:month:UTC:",
+      ],
+      ["rate_limit: { unit: day, requests_per_unit: 5_000_000_000 }", "d_k_v_"],
       ["rate_limit: { unit: day, requests_per_unit: 1, calendar: {} }", "d|k=v|calendar:day:UTC:"],
+      [
+        "rate_limit: { unit: month, requests_per_unit: 1, calendar: { time_zone: Europe/Berlin } }",
+        "d|k=v|calendar:month:Europe/Berlin:",
+      ],
       ["rate_limit: { unit: minute, unit_multiplier: 2, requests_per_unit: 1 }", "d|k=v|fixed:120:"],
       ["rate_limits: [{ unit: minute, requests_per_unit: 1 }]", "{d|k=v|}minute:"],
     ];
     for (const [yaml, stem] of rows) assert.deepEqual(keyOf(yaml, compatible), [stem], yaml);
+  });
+
+  test("a prefix is a part of the hash tag of a list", () => {
+    const keyFormat = createKeyFormat({ format: "tollgate", prefix: "p:", backend: "kvstore" });
+    const list =
+      "rate_limits: [{ unit: second, requests_per_unit: 1 }, { unit: day, requests_per_unit: 9, algorithm: sliding_window }]";
+    assert.deepEqual(keyOf(list, keyFormat), ["{p:d|k=v|}second:", "{p:d|k=v|}sliding:86400"]);
   });
 
   test("long keys are hashed, and all keys of a list keep one hash tag", () => {

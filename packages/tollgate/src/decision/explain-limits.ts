@@ -118,7 +118,8 @@ export async function explainAnswers(
     };
   });
   const scratch = new LimitsScratch(parts.length);
-  scratch.arrange(parts, options, nowSeconds, noKeys, false);
+  // A refused look must not hold the other looks back.
+  scratch.arrange(parts, { ...options, stopIncrementing: false }, nowSeconds, noKeys, false);
   await promised((waiter) => askStore(scratch, store, now, 0, waiter));
   const hits = parts.flatMap(({ rule }, index) =>
     rule === undefined || rule.unlimited ? [] : [signedHits(descriptors[index]!, request)],
@@ -151,44 +152,69 @@ function partOf(match: Match | undefined, stem: string): PreparedPart {
   return { ...newPart(), rule, statistics: rule && nothing(), stem, currentLimit };
 }
 
-/** The answers that the groups of a request would give to hits. The request itself only looks. */
+/**
+ * The answers that the groups of a request would give to hits. The request itself only looks, and a look shows the sum of
+ * a sliding window's two counts. So for a refund this assumes that all hits are in the current window.
+ */
 function simulate(
   scratch: LimitsScratch,
   hits: readonly number[],
   stopIncrementing: boolean,
 ): readonly ScratchGroup[] {
-  const taken = new Map<string, number>();
-  const groups = scratch.groups.map((group, index): ScratchGroup => {
-    const asked = hits[index]!;
-    const limits = group.limits.map((limit) => simulateLimit(limit, asked, taken.get(limit.stem) ?? 0));
-    const accepted = limits.every((limit) => limit.accepted);
-    const counts = accepted || limits[0]!.algorithm.countsRefused;
-    for (const { stem } of limits) if (counts) taken.set(stem, (taken.get(stem) ?? 0) + asked);
-    const result = group.outcome === Outcome.COUNTED ? accepted : group.accepted;
-    return {
-      ...group,
-      hits: asked,
-      accepted: result,
-      limits: counts ? limits.map((one) => taking(one, asked)) : limits,
-    };
-  });
+  const groups = takeInOrder(scratch.groups, hits, () => true);
   const isHeld =
     stopIncrementing && groups.length > 1 && isRefused(groups, (index) => !groups[index]!.accepted);
-  return groups.map((group, index) =>
-    isHeld && group.accepted && group.hits >= 0
-      ? { ...group, outcome: Outcome.HELD, limits: scratch.groups[index]!.limits }
-      : group,
+  if (!isHeld) return groups;
+  const exceeding = new Set(
+    groups.flatMap(({ limits }) => limits.filter(({ accepted }) => !accepted).map(({ stem }) => stem)),
+  );
+  return takeInOrder(
+    scratch.groups,
+    hits,
+    ({ limits }, index) => hits[index]! < 0 || limits.some(({ stem }) => exceeding.has(stem)),
+    groups,
   );
 }
 
-/** @param before hits that earlier descriptors of the request took */
-function simulateLimit(limit: ScratchLimit, hits: number, before: number): ScratchLimit {
-  const { resolved, algorithm } = limit;
-  const used = Math.max(limit.used + before, 0);
+/**
+ * Takes the hits of groups, each after those of the earlier ones.
+ * @param counts whether hits of a group count; if not, the group is held back
+ * @param verdicts the groups with their verdicts, if these are known
+ */
+function takeInOrder(
+  groups: readonly ScratchGroup[],
+  hits: readonly number[],
+  counts: (group: ScratchGroup, index: number) => boolean,
+  verdicts?: readonly ScratchGroup[],
+): readonly ScratchGroup[] {
+  const inUse = new Map<string, number>();
+  return groups.map((group, index): ScratchGroup => {
+    const asked = hits[index]!;
+    const known = verdicts?.[index];
+    const limits = group.limits.map((limit, at) => {
+      const before = withUsed(limit, inUse.get(limit.stem) ?? limit.used);
+      const verdict = known?.limits[at];
+      return { ...before, accepted: verdict?.accepted ?? fits(before, asked) };
+    });
+    const accepted = known?.accepted ?? limits.every((limit) => limit.accepted);
+    const isCounted = counts(group, index);
+    const takes = isCounted && (accepted || limits[0]!.algorithm.countsRefused);
+    const after = takes ? limits.map((limit) => withUsed(limit, limit.used + asked)) : limits;
+    for (const { stem, used } of after) inUse.set(stem, used);
+    return {
+      ...group,
+      hits: asked,
+      outcome: isCounted ? group.outcome : Outcome.HELD,
+      accepted: group.outcome === Outcome.COUNTED ? accepted : group.accepted,
+      limits: after,
+    };
+  });
+}
+
+function fits(limit: ScratchLimit, hits: number): boolean {
+  const { resolved, algorithm, used } = limit;
   const isLook = hits === 0 && algorithm.countsRefused && !resolved.limit.strict;
-  const room = roomOf(limit);
-  const accepted = hits < 0 || used + (isLook ? 0 : Math.max(hits, 1)) <= room;
-  return { ...limit, used, remaining: Math.max(room - used, 0), accepted };
+  return hits < 0 || used + (isLook ? 0 : Math.max(hits, 1)) <= roomOf(limit);
 }
 
 /** The greatest number of hits in use, with those that an operator granted above a bucket. */
@@ -197,8 +223,8 @@ function roomOf({ resolved, used, remaining }: ScratchLimit): number {
   return resolved.limit.algorithm === "token_bucket" ? Math.max(cap, used + remaining) : cap;
 }
 
-function taking(limit: ScratchLimit, hits: number): ScratchLimit {
-  const used = Math.max(limit.used + hits, 0);
+function withUsed(limit: ScratchLimit, hits: number): ScratchLimit {
+  const used = Math.max(hits, 0);
   return { ...limit, used, remaining: Math.max(roomOf(limit) - used, 0) };
 }
 

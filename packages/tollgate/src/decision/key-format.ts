@@ -90,14 +90,15 @@ export function createKeyFormat({ format, prefix, backend, neverHash = false }: 
   );
 }
 
-/** The parts of single plain windows that the Go service has, too. */
+/** The parts of windows that the Go service has, too. */
 const goParts: readonly string[] = [
   ...unitNames.slice(1).map((name) => `${name.toLowerCase()}:`),
   "calendar:month:UTC:",
 ];
 
-function isGoShape({ part, isListed }: KeyShape): boolean {
-  return !isListed && goParts.includes(part);
+/** No limit of a list is plain. */
+function isGoShape({ part, isPlain }: KeyShape): boolean {
+  return isPlain && goParts.includes(part);
 }
 
 const EQUALS = 0x3d;

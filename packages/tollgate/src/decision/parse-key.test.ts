@@ -24,7 +24,9 @@ test("every key leads back to its descriptor, alone and in a list", () => {
       (prefix, domain, entries, isListed) => {
         const keyFormat = createKeyFormat({ format: "tollgate", prefix, backend: "embedded" });
         const match = { sharedValues: undefined };
-        const shape = isListed ? { part: "fixed:900:", isListed, longestPart: 10 } : undefined;
+        const shape = isListed
+          ? { part: "fixed:900:", isListed, isPlain: false, longestPart: 10 }
+          : undefined;
         const key = `${keyFormat(domain, entries, match, Unit.MINUTE, shape)}1700000000`;
         assert.deepEqual(parseKey(prefix, key), { domain, entries });
       },

@@ -47,9 +47,10 @@ export function stemsOf(
 ): readonly string[] {
   const { limits } = match.rule;
   const longestPart = Math.max(...limits!.map(({ keyPart }) => keyPart.length));
-  return limits!.map(({ unit, keyPart: part, isListed }) =>
-    keyFormat(domain, entries, match, unit, { part, isListed, longestPart }),
-  );
+  return limits!.map((limit) => {
+    const { unit, keyPart: part, isListed } = limit;
+    return keyFormat(domain, entries, match, unit, { part, isListed, isPlain: isPlain(limit), longestPart });
+  });
 }
 
 /** `<metric key>.limit.<name>.over_limit` */

@@ -102,7 +102,7 @@ function checkMore(
   const seconds = windowSeconds[limit.unit]! * (multiplier?.value ?? 1);
   if (multiplier !== undefined && seconds > MAX_WINDOW) {
     const most = Math.floor(MAX_WINDOW / windowSeconds[limit.unit]!);
-    const message = `a window must be at most ten years long: \`unit_multiplier\` of a ${unit} must be at most ${most}`;
+    const message = `a window must be at most ten years long: \`unit_multiplier\` of ${unit === "hour" ? "an" : "a"} ${unit} must be at most ${most}`;
     report.add("window-too-long", multiplier.at, message);
   }
   if (calendar !== undefined) checkCalendar(limit, more, unit, report);

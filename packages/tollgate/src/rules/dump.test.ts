@@ -57,3 +57,66 @@ test("/rlconfig is empty before the first load", () => {
   assert.equal(dumpText(undefined), "");
   assert.deepEqual(dumpJson(undefined), { domains: [], rules: [] });
 });
+
+test("/rlconfig shows each setting of a limit that differs from its default", () => {
+  const limits = rulesOf(`
+domain: d
+descriptors:
+  - { key: a, rate_limit: { unit: minute, unit_multiplier: 15, requests_per_unit: 5000000000, count: accepted } }
+  - { key: b, rate_limit: { unit: day, requests_per_unit: 5, strict: true, reservations: true, name: n } }
+  - { key: c, rate_limit: { unit: week, requests_per_unit: 5, calendar: { week_starts: sunday } } }
+  - { key: d, rate_limit: { unit: month, requests_per_unit: 5, calendar: { time_zone: asia/tokyo, week_starts: friday } } }
+  - { key: e, rate_limit: { unit: day, unit_multiplier: 1, requests_per_unit: 5, algorithm: fixed_window, count: all } }
+  - { key: f, rate_limit: { unit: day, requests_per_unit: 5, algorithm: sliding_window } }
+  - { key: g, rate_limit: { unit: day, requests_per_unit: 5, algorithm: token_bucket } }
+  - key: h
+    shadow_mode: true
+    rate_limits:
+      - { unit: second, requests_per_unit: 5, algorithm: token_bucket, burst: 7, name: fast }
+      - { unit: day, requests_per_unit: 90, count: accepted, calendar: { time_zone: Europe/Berlin } }
+`);
+  const flags = { shadow_mode: false, quota_mode: false };
+  const day = { unit: "DAY", requests_per_unit: 5 };
+  assert.deepEqual(
+    dumpJson(limits).rules.map(({ location: _, ...rule }) => rule),
+    [
+      {
+        key: "d.a",
+        unit: "MINUTE",
+        requests_per_unit: 5_000_000_000,
+        ...flags,
+        unit_multiplier: 15,
+        count: "accepted",
+      },
+      { key: "d.b", ...day, ...flags, strict: true, reservations: true, name: "n" },
+      {
+        key: "d.c",
+        unit: "WEEK",
+        requests_per_unit: 5,
+        ...flags,
+        calendar: { time_zone: "UTC", week_starts: "sunday" },
+      },
+      {
+        key: "d.d",
+        unit: "MONTH",
+        requests_per_unit: 5,
+        ...flags,
+        calendar: { time_zone: "Asia/Tokyo" },
+      },
+      { key: "d.e", ...day, ...flags },
+      { key: "d.f", ...day, ...flags, algorithm: "sliding_window" },
+      { key: "d.g", ...day, ...flags, algorithm: "token_bucket", burst: 5 },
+      {
+        key: "d.h",
+        unit: "SECOND",
+        requests_per_unit: 5,
+        shadow_mode: true,
+        quota_mode: false,
+        rate_limits: [
+          { unit: "SECOND", requests_per_unit: 5, algorithm: "token_bucket", burst: 7, name: "fast" },
+          { unit: "DAY", requests_per_unit: 90, calendar: { time_zone: "Europe/Berlin" } },
+        ],
+      },
+    ],
+  );
+});

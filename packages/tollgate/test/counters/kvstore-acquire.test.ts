@@ -228,15 +228,40 @@ describe("kvstore: limits of every algorithm", () => {
     }
   });
 
+  test("the request's clock decides fixed windows, also beside limits of the store's clock", async (t) => {
+    const store = open(t);
+    // 10 minutes before the end of an hour that is long past.
+    const now = (Math.floor(Date.now() / HOUR / 1000) * HOUR - 48 * HOUR + 3000) * 1000;
+    const windows = (stem: string) =>
+      (["fixed_window", "accepted_window"] as const).map((algorithm) => ({
+        stem: `${stem}${algorithm}:`,
+        algorithm,
+      }));
+    const bucket = (stem: string) => ({ stem: `${stem}bucket`, algorithm: "token_bucket" as const });
+    for (const groups of [
+      ...windows(stemOf(t)).map((window) => [{ limits: [window] }]),
+      windows(stemOf(t)).map((window) => ({ limits: [window] })),
+      [{ limits: [windows(`{${stemOf(t)}}`)[1]!, bucket(`{${stemOf(t)}}`)] }],
+    ])
+      for (const holdBack of [HoldBack.NEVER, HoldBack.WHEN_REFUSED])
+        for (const { limits } of await ask(store, groups, now, holdBack)) assert.equal(limits[0]!.reset, 600);
+  });
+
   test("a window of the clock's request has its own key, other states have one key", async (t) => {
     const store = open(t);
     const stem = stemOf(t);
     const start = Math.floor(Date.now() / HOUR / 1000) * HOUR;
+    const microseconds = async () => {
+      const [seconds, rest] = (await redis.command("TIME")) as string[];
+      return Number(seconds) * 1e6 + Number(rest);
+    };
+    const before = await microseconds();
     await ask(store, [
       { limits: [{ stem: `${stem}fixed:3600:`, algorithm: "accepted_window" }], hits: 3 },
       { limits: [{ stem: `${stem}hour:` }], hits: 4 },
       { limits: list(stem, 5), hits: 2 },
     ]);
+    const after = await microseconds();
     const keys = (await redis.command("KEYS", `*${stem}*`)) as string[];
     assert.deepEqual(keys.sort(), [
       `${stem}fixed:3600:${start}`,
@@ -248,6 +273,10 @@ describe("kvstore: limits of every algorithm", () => {
     assert.equal(await redis.command("GET", `${stem}hour:${start}`), "4");
     assert.match((await redis.command("GET", `{${stem}}sliding:60`)) as string, /^2 \d{16} 0$/);
     assert.match((await redis.command("GET", `{${stem}}bucket:86400`)) as string, /^48000000 \d{16}$/);
+    for (const key of [`{${stem}}sliding:60`, `{${stem}}bucket:86400`]) {
+      const at = Number(((await redis.command("GET", key)) as string).split(" ")[1]);
+      assert.ok(at >= before && at <= after, "the instant has microseconds");
+    }
   });
 
   test("a key expires when its state has ended, and looks and refused hits create no key", async (t) => {
@@ -289,6 +318,30 @@ describe("kvstore: limits of every algorithm", () => {
     await redis.command("EXPIRE", `${stem}fixed:${start}`, 1000);
     await ask(store, [{ limits: fixed }]);
     assert.ok((await ttl(`${stem}fixed:${start}`)) <= 1000, "later hits do not extend a fixed window");
+  });
+
+  test("each key outlives its state by the jitter", async (t) => {
+    t.mock.method(Math, "random", () => 0.99);
+    const store = open(t, { expirationJitterMaxSeconds: 100_000 });
+    const stem = stemOf(t);
+    const limits = (["fixed_window", "accepted_window", "sliding_window", "token_bucket"] as const).map(
+      (algorithm) => ({ stem: `${stem}${algorithm}:`, algorithm, windowSize: HOUR }),
+    );
+    await ask(
+      store,
+      limits.map((limit) => ({ limits: [limit], hits: 5 })),
+    );
+    await ask(store, [
+      { limits: limits.slice(1).map((limit) => ({ ...limit, stem: `{${stem}}${limit.algorithm}:` })) },
+    ]);
+    for (const list of [`${stem}*`, `{${stem}}*`]) {
+      const keys = (await redis.command("KEYS", list)) as string[];
+      assert.equal(keys.length, list.startsWith("{") ? 3 : 4);
+      for (const key of keys) {
+        const left = Number(await redis.command("TTL", key));
+        assert.ok(left >= 99_000 && left <= 99_001 + 2 * HOUR, `${key}: ${left}`);
+      }
+    }
   });
 
   test("hits within a sliding window keep the expiry of its key, and the next window sets it again", async (t) => {

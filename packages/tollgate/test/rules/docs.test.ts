@@ -112,6 +112,7 @@ function counterOf(domain: string, descriptor: string, match: Match | undefined)
     const shape = limit && {
       part: limit.keyPart,
       isListed: limit.isListed,
+      isPlain: !limit.acceptedOnly,
       longestPart: limit.keyPart.length,
     };
     return cacheKeyStem(keys, domain, entriesOf(descriptor), match, match.rule.unit, shape);

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Unit } from "../../src/protocol/messages.ts";
+import { weekdays } from "../../src/rules/calendar-window.ts";
 import { formatDiagnostic } from "../../src/rules/diagnostic.ts";
 import { loadResources, loadRules } from "../../src/rules/load-rules.ts";
 import type { RateLimitConfigDescriptor, RateLimitConfigResource } from "../../src/rules/resource.ts";
@@ -177,7 +178,9 @@ test("over xDS: nesting is bounded", () => {
   );
 });
 
-const extended: [name: string, yaml: string, RateLimitConfigDescriptor][] = [
+type Extended = readonly [name: string, yaml: string, RateLimitConfigDescriptor];
+
+const extended: readonly Extended[] = [
   [
     "a token bucket",
     "{ key: k, rate_limit: { unit: second, requests_per_unit: 10, algorithm: token_bucket, burst: 50 } }",
@@ -207,6 +210,18 @@ const extended: [name: string, yaml: string, RateLimitConfigDescriptor][] = [
         calendar: { timeZone: "Europe/Berlin", weekStarts: 6 },
       },
     },
+  ],
+  ...weekdays.map(
+    (day, number): Extended => [
+      `a week that starts on ${day}`,
+      `{ key: k, rate_limit: { unit: week, requests_per_unit: 5, calendar: { week_starts: ${day} } } }`,
+      { key: "k", rateLimit: { unit: Unit.WEEK, requestsPerUnit: 5, calendar: { weekStarts: number } } },
+    ],
+  ),
+  [
+    "count: all",
+    "{ key: k, rate_limit: { unit: day, requests_per_unit: 5, count: all } }",
+    { key: "k", rateLimit: { unit: Unit.DAY, requestsPerUnit: 5, count: 1 } },
   ],
   [
     "a wide number",

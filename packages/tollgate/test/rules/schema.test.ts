@@ -7,6 +7,7 @@ import fc from "fast-check";
 import { load as parseYaml } from "js-yaml";
 import type { DiagnosticCode } from "../../src/rules/diagnostic-codes.ts";
 import { fieldNames } from "../../src/rules/fields.ts";
+import { algorithmNames } from "../../src/rules/limit.ts";
 import { load } from "./helpers.ts";
 import { rulesSchema } from "./json-schema.ts";
 
@@ -136,6 +137,38 @@ test("the schema and the loader accept the same documents", () => {
     { numRuns: 3000 },
   );
   assert.ok(accepted > 300 && refused > 300, `${accepted} accepted, ${refused} refused`);
+});
+
+test("the schema and the loader accept the same single settings of every unit and algorithm", () => {
+  const settings: readonly Readonly<Record<string, unknown>>[] = [
+    {},
+    ...[0, 1, 2].map((unit_multiplier) => ({ unit_multiplier })),
+    ...[0, 1, 1_000_000_000, 1_000_000_001].map((burst) => ({ burst })),
+    ...["all", "accepted"].map((count) => ({ count })),
+    ...[true, false].map((strict) => ({ strict })),
+    ...[true, false].map((reservations) => ({ reservations })),
+    ...[0, 1_000_000_001, 2 ** 53 - 1, 2 ** 53].map((requests_per_unit) => ({ requests_per_unit })),
+    ...[{}, { week_starts: "sunday" }, { week_starts: "today" }].map((calendar) => ({ calendar })),
+    { calendar: {}, unit_multiplier: 1 },
+    { calendar: {}, unit_multiplier: 2 },
+    { calendar: {}, count: "accepted", strict: true },
+  ];
+  let accepted = 0;
+  let refused = 0;
+  for (const unit of ["second", "minute", "hour", "day", "week", "month", "year"])
+    for (const algorithm of [{}, ...algorithmNames.map((algorithm) => ({ algorithm }))])
+      for (const setting of settings) {
+        const limit = { unit, requests_per_unit: 5, ...algorithm, ...setting };
+        for (const own of [{ rate_limit: limit }, { rate_limits: [limit] }]) {
+          const document = { domain: "d", descriptors: [{ key: "k", ...own }] };
+          const written = JSON.stringify(document);
+          const expected = loaderAccepts(written);
+          if (expected) accepted++;
+          else refused++;
+          assert.equal(validate(document), expected, written);
+        }
+      }
+  assert.ok(accepted > 500 && refused > 500, `${accepted} accepted, ${refused} refused`);
 });
 
 const ruleFiles = globSync(join(import.meta.dirname, "../../examples/config/*.yaml"), {

@@ -380,6 +380,12 @@ describe("every algorithm", () => {
     });
   }
 
+  test("a reset is never longer than a protobuf duration can be", () => {
+    const { token_bucket: algorithm } = algorithms;
+    const quota = { ...quotaOf(1, 315_360_000, 1_000_000_000), windowStart: 0 };
+    assert.equal(decide(algorithm, newState(), quota, 1_000_000_000, START).reset, 315_576_000_000);
+  });
+
   for (const name of ["sliding_window", "token_bucket"] as const) {
     const algorithm = algorithms[name];
     // A bucket rounds its level down to a part: its reset is too long by at most the time of one part.

@@ -108,6 +108,41 @@ describe("acquire in the embedded store", () => {
     assert.ok(expired > 20_000 && liveCounters < 8000, `${expired} expired, ${liveCounters} live`);
   });
 
+  test("states with different ends take no more room than states with one end", () => {
+    const room = (hitsOf: (index: number) => number) => {
+      const store = EmbeddedStore.create({ sizeInBytes: 64 * 1024, reclaimInterval: 0, clock: () => START });
+      for (let index = 0; ; index++) {
+        const stem = `d|k=${10_000 + index}|:`;
+        const bucket = { stem, algorithm: "token_bucket", limit: 100_000, windowSize: 86_400 } as const;
+        take(store, bucket, START, hitsOf(index));
+        if (store.statistics().evicted > 0) return index;
+      }
+    };
+    const one = room(() => 1);
+    assert.ok(one > 500);
+    assert.equal(
+      room((index) => 1 + index * 50),
+      one,
+    );
+  });
+
+  test("a state whose end moves with each hit evicts no other", () => {
+    for (const algorithm of ["sliding_window", "token_bucket"] as const) {
+      let now = START;
+      const store = EmbeddedStore.create({
+        sizeInBytes: 64 * 1024,
+        reclaimInterval: 0,
+        clock: () => now,
+        monotonic: () => now - START,
+      });
+      const limit = { algorithm, limit: 1_000_000_000, windowSize: 86_400 };
+      for (let index = 0; index < 300; index++) take(store, { ...limit, stem: `d|k=${index}|:` }, now);
+      for (let hit = 0; hit < 20_000; hit++, now += 1000)
+        assert.equal(take(store, { ...limit, stem: "d|own|:" }, now, 1_000).accepted, true);
+      assert.equal(store.statistics().evicted, 0, algorithm);
+    }
+  });
+
   test("a used-up limit of any algorithm outlasts a flood of new keys", () => {
     const store = EmbeddedStore.create({ sizeInBytes: 64 * 1024, reclaimInterval: 0 });
     const limits = (["accepted_window", "sliding_window", "token_bucket"] as const).map((algorithm) => ({

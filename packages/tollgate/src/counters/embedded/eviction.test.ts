@@ -40,6 +40,22 @@ function usage(store: EmbeddedStore): { words: number; unprotected: number }[] {
   return classes;
 }
 
+test("the classes are up to a minute, up to an hour, up to a day, and longer, and share a quarter of the store", () => {
+  for (const [length, index] of [
+    [1, 0],
+    [60, 0],
+    [61, 1],
+    [3600, 1],
+    [3601, 2],
+    [86_400, 2],
+    [86_401, 3],
+    [315_360_000, 3],
+  ] as const)
+    assert.equal(classOf(listOf(length)), index, `${length} s`);
+  assert.equal(CLASS_COUNT, 4);
+  assert.equal(guaranteedSegments(1600), 100);
+});
+
 describe("a full store", () => {
   test("keeps used-up counters of a minute and an hour among many keys of a day", () => {
     const store = makeStore(1024 ** 2);
@@ -93,6 +109,27 @@ describe("a full store", () => {
     for (let index = days - (liveCounters - 300); index < days; index++)
       assert.equal(add(store, `day${index}:`, 86_400, 0), LIMIT, `day ${index} of ${days}`);
   });
+
+  for (const hits of [1, LIMIT])
+    for (const [old, late] of [
+      [10_000, 86_400],
+      [86_400, 10_000],
+    ] as const)
+      test(`evicts the oldest counters of a class first: ${hits} hits, ${old} s before ${late} s`, () => {
+        const store = makeStore(64 * 1024);
+        const own = 300;
+        for (const size of [old, late])
+          for (let index = 0; index < own; index++) add(store, `own${size}.${index}:`, size, hits);
+        assert.equal(store.statistics().evicted, 0);
+        for (let index = 0; store.statistics().evicted < 200; index++)
+          add(store, `more${index}:`, index % 2 ? old : late, hits);
+        const left = (size: number) =>
+          Array.from({ length: own }, (_, index) => add(store, `own${size}.${index}:`, size, 0)).filter(
+            Boolean,
+          );
+        assert.equal(left(late).length, own);
+        assert.ok(left(old).length < own);
+      });
 
   test("gives a late class its guaranteed share of a store that another class has filled", () => {
     for (const hits of [1, LIMIT]) {

@@ -26,9 +26,9 @@ export const NODE_BUNDLE = {
   // Names and lines stay, for profiles and stack traces.
   minify: false,
   legalComments: "none",
-  // CommonJS packages require the modules of Node.
+  // CommonJS packages require the modules of Node. The line declares no other name, because modules could declare it too.
   banner: {
-    js: 'import { createRequire as requireFrom } from "node:module";\nconst require = requireFrom(import.meta.url);',
+    js: 'const require = globalThis.process.getBuiltinModule("node:module").createRequire(import.meta.url);',
   },
   plugins: [bundledRequires],
   metafile: true,

@@ -2,6 +2,7 @@
  * `@tollway/tollgate/limits`: limits calls of a Waymark controller's methods, or of other code, with Tollgate's rules.
  */
 
+export { createLimits } from "./limits/create-limits.ts";
 export type { LimitsTls } from "./limits/rate-limit-client.ts";
 export type {
   Caller,
@@ -10,4 +11,3 @@ export type {
   Limits,
   LimitsOptions,
 } from "./limits/service-limits.ts";
-export { createLimits } from "./limits/service-limits.ts";

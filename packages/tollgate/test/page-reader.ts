@@ -86,6 +86,7 @@ export class PageReader {
   async start(command: string): Promise<void> {
     const own = command.replace("npm ci && ", "").replace(/^npm start$/, "npx tollgate serve --example");
     if (own.includes("npx waymark")) {
+      await this.#stopWaymark();
       const child = await this.#spawn(own.replace(/--host=\S+/, "--host=127.0.0.1:0"), {});
       this.#waymark = { child, address: await listening(child) };
       return;
@@ -189,12 +190,17 @@ export class PageReader {
     assert.equal((await tollgate.stop()).code, 0, tollgate.log.join("\n"));
   }
 
+  async #stopWaymark(): Promise<void> {
+    const { child } = this.#waymark ?? {};
+    this.#waymark = undefined;
+    if (child === undefined || child.exitCode !== null) return;
+    const closed = once(child, "close");
+    child.kill();
+    await closed;
+  }
+
   async close(): Promise<void> {
-    if (this.#waymark !== undefined && this.#waymark.child.exitCode === null) {
-      const closed = once(this.#waymark.child, "close");
-      this.#waymark.child.kill();
-      await closed;
-    }
+    await this.#stopWaymark();
     await this.#stopTollgate();
     await rm(await this.#bin, { recursive: true, force: true });
   }

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { existsSync, readFileSync, symlinkSync } from "node:fs";
 import { createRequire } from "node:module";
-import { dirname, join } from "node:path";
+import { dirname, join, sep } from "node:path";
 import { test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { CONTROLLERS } from "./support/first-minute.ts";
@@ -162,3 +162,37 @@ test("a runnable file reads its address from the environment", async () => {
   assert.equal(refused.status, 1);
   assert.equal(refused.stderr, "waymark: PORT=http must be a number from 0 to 65535\n");
 });
+
+/** Lines that bundlers and applications write themselves, in two modules. */
+const REQUIRE_OF_ITS_OWN = `import process from "node:process";
+import { createRequire as requireFrom } from "node:module";
+const require = requireFrom(import.meta.url);
+export const separator = process.version === undefined ? "" : require("node:path").sep;`;
+
+const COMMON = 'const { sep } = require("node:path");\nexports.separator = sep;\n';
+
+for (const target of ["node", "lambda"])
+  test(`${target}: modules that make a require of their own, beside one of CommonJS`, async () => {
+    const own = project({
+      "controllers.ts": `import { Controller } from "@tollway/waymark";
+import { separator } from "./first.ts";
+import { separator as second } from "./second.ts";
+import third from "./third.cjs";
+export class Default extends Controller { GET() { return separator + second + third.separator; } }`,
+      "first.ts": REQUIRE_OF_ITS_OWN,
+      "second.ts": REQUIRE_OF_ITS_OWN,
+      "third.cjs": COMMON,
+    });
+    const out = join(own.folder, "dist", "own.mjs");
+    const { status, stderr } = await own.run([
+      "build",
+      "--prefix=controllers",
+      `--target=${target}`,
+      `--out=${out}`,
+    ]);
+    assert.equal(status, 0, stderr);
+    if (target === "lambda") return;
+    const serving = await new Project({}, out, own.folder).start([], { HOST: "127.0.0.1", PORT: "0" });
+    assert.equal(await (await fetch(serving.url)).json(), sep.repeat(3));
+    assert.equal(await serving.stop(), 0);
+  });

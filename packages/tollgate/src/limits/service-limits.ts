@@ -8,13 +8,16 @@ import {
   type RateLimitResponse,
 } from "../protocol/messages.ts";
 import { periodText } from "../protocol/units.ts";
-import { type LimitsTls, RateLimitClient } from "./rate-limit-client.ts";
+import type { ClientOptions, LimitsTls, RateLimitClient } from "./rate-limit-client.ts";
 
 /** Options of {@link createLimits}. */
 export interface LimitsOptions {
   /** The domain of the rules. */
   readonly domain: string;
-  /** The address of the service's gRPC listener: `host:port`, or `unix:PATH`. Default `localhost:8081`. */
+  /**
+   * The address of the service's gRPC port: `host:port`, or `unix:PATH`. Or that of its HTTP port, `http://host:port` or
+   * `https://host:port`, which every runtime reaches, workers included. Default `localhost:8081`.
+   */
   readonly address?: string;
   /** Timeout of a call in milliseconds. Default 250. */
   readonly timeout?: number;
@@ -29,7 +32,7 @@ export interface LimitsOptions {
    * Default `separate`.
    */
   readonly headers?: "separate" | "draft-10";
-  /** Uses TLS; `{}` trusts the CAs of Node. Default: no TLS. */
+  /** Uses TLS for gRPC; `{}` trusts the CAs of Node. Default: no TLS. */
   readonly tls?: LimitsTls;
   /** Logs when the service stops responding and when it responds again. Default `console.warn`. */
   readonly log?: (message: string) => void;
@@ -66,27 +69,7 @@ const HEADERS: HeaderOptions = {
   reset: "RateLimit-Reset",
 };
 
-/**
- * Creates the limits of one domain. The first call opens the connection.
- * @throws {TypeError} for invalid options
- * @example
- * ```ts
- * import { createLimits } from "@tollway/tollgate/limits";
- * import { Controller } from "@tollway/waymark";
- *
- * const limits = createLimits({ address: "localhost:8081", domain: "shop" });
- *
- * export class Orders extends Controller {
- *   override before() { return limits.check(this, { remote_address: this.remoteAddress }); }
- *   GET() { return { orders: [] }; }
- * }
- * ```
- */
-export function createLimits(options: LimitsOptions): Limits {
-  return new ServiceLimits(options);
-}
-
-class ServiceLimits implements Limits {
+export class ServiceLimits implements Limits {
   readonly #domain: string;
   readonly #open: boolean;
   readonly #log: (message: string) => void;
@@ -94,15 +77,9 @@ class ServiceLimits implements Limits {
   readonly #headers: HeaderOptions;
   #failing = false;
 
-  constructor({
-    domain,
-    address = "localhost:8081",
-    timeout = 250,
-    failure = "open",
-    headers = "separate",
-    tls,
-    log,
-  }: LimitsOptions) {
+  /** @param clientOf makes the client; throws a TypeError for an address that the runtime cannot reach */
+  constructor(options: LimitsOptions, clientOf: (options: ClientOptions) => RateLimitClient) {
+    const { domain, address, timeout = 250, failure = "open", headers = "separate", tls, log } = options;
     if (typeof domain !== "string" || domain === "") {
       throw new TypeError(
         "domain must be the name of a domain in Tollgate's configuration and must not be empty",
@@ -121,7 +98,7 @@ class ServiceLimits implements Limits {
     this.#headers = { ...HEADERS, format: headers === "draft-10" ? "draft-10" : "contract" };
     this.#open = failure === "open";
     this.#log = log ?? ((message) => console.warn(message));
-    this.#client = new RateLimitClient(address, timeout, tls);
+    this.#client = clientOf({ address, timeout, tls });
   }
 
   async check(caller: Caller, descriptors: Descriptors, hits = 1): Promise<void> {

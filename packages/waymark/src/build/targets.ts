@@ -21,9 +21,12 @@ export interface Target {
   readonly options: BuildOptions;
 }
 
-/** CommonJS packages require the modules of Node. */
+/**
+ * CommonJS packages require the modules of Node. The bundler renames what modules call `require`, but does not know the other
+ * names of this line, so an import here could have the name of one in a package, and the file would not load.
+ */
 const REQUIRE =
-  'import { createRequire as requireFrom } from "node:module";\nconst require = requireFrom(import.meta.url);';
+  'const require = globalThis.process.getBuiltinModule("node:module").createRequire(import.meta.url);';
 
 function server(entry: string, serve: string): string {
   return `import { main, ${serve} } from "@tollway/waymark/${entry}";\n`;

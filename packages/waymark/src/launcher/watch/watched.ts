@@ -88,25 +88,23 @@ export function documentLink({ classes }: Routes, address: string): string {
   return document === undefined ? "" : `OpenAPI document: ${address}${document.path}\n`;
 }
 
-/** The application to reload, with the functions and the limit of its reloads. */
+/** The application to reload, with the functions of its reloads. */
 export interface Reload {
   readonly application: Pick<Application, "reload" | "options">;
   /** Runs after the controllers were loaded again. */
   readonly after: (routes: Awaited<ReturnType<Application["reload"]>>) => Promise<void>;
   readonly print: (text: string) => void;
   readonly describe: (error: unknown) => string;
-  /** Reloads of one process. Default 300. */
-  readonly most?: number;
 }
 
 /** Reloads the controllers when the watcher reports changes of their files. Asks for a new process for other changes. */
-export function reloadOnChange({ application, after, print, describe, most = MOST_RELOADS }: Reload): void {
+export function reloadOnChange({ application, after, print, describe }: Reload): void {
   let reloads = 0;
   const reload = async (changed: readonly string[]) => {
     const loaded = new Set(ownedFiles());
     // A file that no module imports can only contain types, which every reload reads again.
     const fits = changed.every((file) => isReloadableFile(file) || !loaded.has(file));
-    if (!fits || ++reloads > most) return tell({ restart: true });
+    if (!fits || ++reloads > MOST_RELOADS) return tell({ restart: true });
     const start = performance.now();
     let origins: readonly string[] = [];
     try {

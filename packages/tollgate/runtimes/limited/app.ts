@@ -1,0 +1,3 @@
+import { Application } from "@tollway/waymark";
+
+export const application = new Application();

@@ -49,7 +49,7 @@ export class OpWriter {
         op.expires = true;
         if (op.mode === SendMode.ASKING) writer.raw(asking);
         writer.raw(expire);
-        writer.sameKey();
+        writer.key(op.stem, op.windowStart, op.place);
         writer.integer(this.#context.lifetime(op.windowSize));
         return 2;
       }

@@ -39,9 +39,7 @@ export class OpWriter {
     switch (op.kind) {
       case Kind.ADD: {
         writer.raw(incrby);
-        writer.key(op.stem, op.windowStart, op.place);
-        op.keyStart = writer.keyStart;
-        op.keyEnd = writer.keyEnd;
+        writeKey(writer, op);
         op.hash = hashOfKey(op.hashOfStem, op.windowStart);
         writer.integer(op.total);
         const expiries = this.#context.expiries;
@@ -51,17 +49,17 @@ export class OpWriter {
         op.expires = true;
         if (op.mode === SendMode.ASKING) writer.raw(asking);
         writer.raw(expire);
-        writer.sameKey();
+        writer.key(op.stem, op.windowStart, op.place);
         writer.integer(this.#context.lifetime(op.windowSize));
         return 2;
       }
       case Kind.LOOK:
         writer.raw(get);
-        writer.key(op.stem, op.windowStart, op.place);
+        writeKey(writer, op);
         return 1;
       case Kind.REFUND:
         writer.raw(this.#withText(refund, op) ? refundHeadWithText : refundHead);
-        writer.key(op.stem, op.windowStart, op.place);
+        writeKey(writer, op);
         writer.integer(op.total);
         return 1;
       case Kind.EXPIRE:
@@ -126,4 +124,11 @@ export class OpWriter {
       writer.integer(op.hashes[i] === undefined ? -lifetime : lifetime);
     }
   }
+}
+
+/** Writes the key of an op, and keeps where it is: {@link CommandWriter.stemAt}. */
+function writeKey(writer: CommandWriter, op: Op): void {
+  op.keyStart = writer.length;
+  writer.key(op.stem, op.windowStart, op.place);
+  op.keyEnd = writer.length;
 }

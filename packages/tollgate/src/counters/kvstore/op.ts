@@ -20,7 +20,7 @@ export class Op {
   ticket: Ticket | null = null;
   mode = 0;
   expires = false;
-  /** Add: the place of its key in the writer's buffer. */
+  /** Add, look, refund: the place of its key in the buffer of the writer. */
   keyStart = 0;
   keyEnd = 0;
   /** The hash of the whole key. */

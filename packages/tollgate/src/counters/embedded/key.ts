@@ -6,7 +6,7 @@
  * {@link MAX_KEY_BYTES} is kept as its SHA-256, so a caller cannot make a counter large.
  */
 import { hash as digest } from "node:crypto";
-import type { Count, StemPlace } from "../store.ts";
+import type { Count } from "../store.ts";
 import { halfSipHash } from "./half-sip-hash.ts";
 
 /** Longer keys are kept as their digest. */
@@ -50,6 +50,8 @@ export class KeyScratch {
   /** Bytes, and the kind in the upper half. */
   lengthField = 0;
   hash = 0;
+  /** The characters of a text. */
+  readonly #bytes = new Uint8Array(MAX_KEY_BYTES);
   readonly #key0: number;
   readonly #key1: number;
 
@@ -60,71 +62,32 @@ export class KeyScratch {
 
   encode({ stem, place }: Partial<Pick<Count, "place">> & Pick<Count, "stem">): void {
     if (place === undefined) this.#encodeText(stem);
-    else this.#encodePlace(place);
-  }
-
-  #encodePlace({ bytes, start, end }: StemPlace): void {
-    const length = end - start;
-    if (length > MAX_KEY_BYTES) {
-      this.#encodeDigest(Buffer.from(bytes.subarray(start, end)).toString("latin1"));
-      return;
-    }
-    const { words } = this;
-    const whole = end - 3;
-    let size = 0;
-    let at = start;
-    for (; at < whole; at += 4)
-      words[size++] = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
-    if (at < end) {
-      let last = 0;
-      for (let shift = 0; at < end; at++, shift += 8) last |= bytes[at]! << shift;
-      words[size++] = last;
-    }
-    this.size = size;
-    this.lengthField = length | LATIN1;
-    this.#hashWords();
+    else if (place.end - place.start <= MAX_KEY_BYTES)
+      this.#fill(LATIN1, place.bytes, place.start, place.end);
+    else this.#encodeDigest(Buffer.from(place.bytes.subarray(place.start, place.end)).toString("latin1"));
   }
 
   #encodeText(stem: string): void {
-    const length = stem.length;
+    const { length } = stem;
     if (length > MAX_KEY_BYTES) {
       this.#encodeDigest(stem);
       return;
     }
-    const words = this.words;
-    const whole = length & ~3;
-    let size = 0;
+    const bytes = this.#bytes;
     let seen = 0;
-    for (let index = 0; index < whole; index += 4) {
-      const a = stem.charCodeAt(index);
-      const b = stem.charCodeAt(index + 1);
-      const c = stem.charCodeAt(index + 2);
-      const d = stem.charCodeAt(index + 3);
-      seen |= a | b | c | d;
-      words[size++] = a | (b << 8) | (c << 16) | (d << 24);
+    for (let index = 0; index < length; index++) {
+      const unit = stem.charCodeAt(index);
+      bytes[index] = unit;
+      seen |= unit;
     }
-    if (whole < length) {
-      let last = 0;
-      for (let index = whole; index < length; index++) {
-        const unit = stem.charCodeAt(index);
-        seen |= unit;
-        last |= unit << ((index - whole) * 8);
-      }
-      words[size++] = last;
-    }
-    if (seen > 0xff) {
-      this.#encodeWide(stem);
-      return;
-    }
-    this.size = size;
-    this.lengthField = length | LATIN1;
-    this.#hashWords();
+    if (seen <= 0xff) this.#fill(LATIN1, bytes, 0, length);
+    else if (length * 2 > MAX_KEY_BYTES) this.#encodeDigest(stem);
+    else this.#fill(UTF16, Buffer.from(stem, "utf16le"));
   }
 
   /** Loads a key from a snapshot. */
   load(lengthField: number, bytes: Uint8Array): void {
-    this.lengthField = lengthField;
-    this.#fill(bytes);
+    this.#fill(lengthField - keyBytes(lengthField), bytes);
   }
 
   /** Whether this is the key of another buffer. */
@@ -140,36 +103,27 @@ export class KeyScratch {
     return `${this.lengthField} ${this.words.subarray(0, this.size).join()}`;
   }
 
-  #encodeWide(stem: string): void {
-    if (stem.length * 2 > MAX_KEY_BYTES) {
-      this.#encodeDigest(stem);
-      return;
-    }
-    const bytes = Buffer.from(stem, "utf16le");
-    this.lengthField = bytes.length | UTF16;
-    this.#fill(bytes);
-  }
-
   #encodeDigest(stem: string): void {
     // Unambiguous stems are hashed as UTF-8: half the bytes, and no copy.
     const isUnambiguous = stem.isWellFormed();
     const bytes = digest("sha256", isUnambiguous ? stem : Buffer.from(stem, "utf16le"), "buffer");
-    this.lengthField = bytes.length | (isUnambiguous ? SHA256 : SHA256_UTF16);
-    this.#fill(bytes);
+    this.#fill(isUnambiguous ? SHA256 : SHA256_UTF16, bytes);
   }
 
-  #fill(bytes: Uint8Array): void {
-    this.size = (bytes.length + 3) >>> 2;
-    if (this.size > 0) this.words[this.size - 1] = 0;
-    for (let index = 0; index < bytes.length; index++) {
-      const shift = (index & 3) * 8;
-      if (shift === 0) this.words[index >>> 2] = bytes[index]!;
-      else this.words[index >>> 2]! |= bytes[index]! << shift;
+  #fill(kind: number, bytes: Uint8Array, start = 0, end = bytes.length): void {
+    const { words } = this;
+    const whole = end - 3;
+    let size = 0;
+    let at = start;
+    for (; at < whole; at += 4)
+      words[size++] = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
+    if (at < end) {
+      let last = 0;
+      for (let shift = 0; at < end; at++, shift += 8) last |= bytes[at]! << shift;
+      words[size++] = last;
     }
-    this.#hashWords();
-  }
-
-  #hashWords(): void {
-    this.hash = halfSipHash(this.words, this.size, this.lengthField, this.#key0, this.#key1);
+    this.size = size;
+    this.lengthField = (end - start) | kind;
+    this.hash = halfSipHash(words, size, this.lengthField, this.#key0, this.#key1);
   }
 }

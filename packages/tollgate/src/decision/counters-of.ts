@@ -14,9 +14,9 @@ import type { Entry } from "../protocol/messages.ts";
 import type { Match } from "../rules/rule.ts";
 import type { KeyFormat } from "./key-format.ts";
 import type { Mutable } from "./prepared.ts";
+import { newPart } from "./prepared.ts";
 import { plainLimitOf, resolveLimits, stemsOf } from "./resolve-limits.ts";
 import type { ResolvedLimit } from "./resolved-limit.ts";
-import { newPart } from "./scratch.ts";
 
 /** One limit of a descriptor with its counter. */
 export interface CounterOf {

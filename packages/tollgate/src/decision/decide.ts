@@ -1,4 +1,4 @@
-import { type CounterStore, countFor } from "../counters/store.ts";
+import { type CounterStore, countFor, type Waiter } from "../counters/store.ts";
 import type { Counter, Statistics } from "../observe/statistics.ts";
 import { requestOf } from "../protocol/decode-request.ts";
 import {
@@ -17,7 +17,7 @@ import { headersOfLimits } from "./headers-of-limits.ts";
 import { LimitsScratch } from "./limits-scratch.ts";
 import { dynamicMetadata } from "./metadata.ts";
 import { overallCode } from "./overall.ts";
-import { noParts, PendingDecision } from "./pending-decision.ts";
+import { PendingDecision } from "./pending-decision.ts";
 import { Preparer } from "./prepare.ts";
 import type { Prepared, PreparedPart } from "./prepared.ts";
 import type { ResolveOptions } from "./resolve.ts";
@@ -71,22 +71,22 @@ export class Decider {
    * the next turn of the event loop.
    * @param now milliseconds since the epoch
    * @param deadline of the caller, in milliseconds since the epoch; 0 for none
+   * @param atOnce whether the caller reads the response before its next call, which reuses it: for many decisions in one
+   *   turn of the event loop
    * @throws {StoreError} if the store could not count
    */
-  decide(prepared: Prepared, now: number, deadline: number): RateLimitResponse | Promise<RateLimitResponse> {
-    return this.#decide(prepared, now, deadline, false);
-  }
-
-  /**
-   * The same for a caller that reads the response before its next call, which reuses it. For many decisions in one turn
-   * of the event loop.
-   */
-  decideAtOnce(
-    prepared: Prepared,
+  decide(
+    { request, parts }: Prepared,
     now: number,
     deadline: number,
+    atOnce = false,
   ): RateLimitResponse | Promise<RateLimitResponse> {
-    return this.#decide(prepared, now, deadline, true);
+    const scratch = this.#pool.take(parts.length);
+    const answer = this.#run(request, undefined, parts, scratch, now, deadline);
+    if (answer instanceof PendingDecision) return answer.promise();
+    if (atOnce) this.#pool.give(scratch);
+    else this.#pool.giveLater(scratch);
+    return answer;
   }
 
   /**
@@ -108,21 +108,6 @@ export class Decider {
     return answer;
   }
 
-  /** @param atOnce whether the caller reads the response before its next call */
-  #decide(
-    { request, parts }: Prepared,
-    now: number,
-    deadline: number,
-    atOnce: boolean,
-  ): RateLimitResponse | Promise<RateLimitResponse> {
-    const scratch = this.#pool.take(parts.length);
-    const answer = this.#run(request, undefined, parts, scratch, now, deadline);
-    if (answer instanceof PendingDecision) return answer.promise();
-    if (atOnce) this.#pool.give(scratch);
-    else this.#pool.giveLater(scratch);
-    return answer;
-  }
-
   /**
    * Returns the scratch object to the pool only if the store answers later.
    * @param request needed for dynamic metadata only, or if there are no `places`
@@ -137,93 +122,42 @@ export class Decider {
   ): RateLimitResponse | PendingDecision {
     const { observer } = this.#options;
     if (observer?.active) observer.begin(scratch, now);
-    if (hasLimits(parts)) return this.#runLimits(request, places, parts, scratch, now, deadline);
-    const nowSeconds = Math.floor(now / 1000);
-    scratch.arrange(parts, this.#options, nowSeconds, this.#store.readsPlaces === true);
-    if (scratch.counts.length > 0) {
-      scratch.request.now = now;
-      scratch.request.deadline = deadline;
-      const pending = this.#pendingOf(scratch);
-      if (!countFor(this.#store, scratch.request, pending)) {
-        this.#keepMessage(places, scratch);
-        return this.#later(pending, request, parts, false, now);
-      }
-    }
-    return this.#conclude(request, places, parts, scratch, now);
+    scratch.pending ??= new PendingDecision(scratch, this);
+    if (this.#ask(parts, scratch, now, deadline, scratch.pending))
+      return this.#conclude(request, places, parts, scratch, now);
+    this.#keepMessage(places, scratch);
+    return scratch.pending.begin(request, parts, now);
   }
 
-  #runLimits(
-    request: RateLimitRequest | undefined,
-    places: RequestPlaces | undefined,
+  /** Asks the store. @returns whether the results are filled in. If not, the waiter gets the end. */
+  #ask(
     parts: readonly PreparedPart[],
     scratch: Scratch<LimitsScratch>,
     now: number,
     deadline: number,
-  ): RateLimitResponse | PendingDecision {
-    scratch.more ??= new LimitsScratch(scratch.parts.length);
-    const limits = scratch.more;
-    const readsPlaces = this.#store.readsPlacesOfLimits === true;
-    limits.arrange(parts, this.#options, Math.floor(now / 1000), scratch, readsPlaces);
-    const pending = this.#pendingOf(scratch);
-    if (!askStore(limits, this.#store, now, deadline, pending)) {
-      this.#keepMessage(places, scratch);
-      return this.#later(pending, request, parts, true, now);
+    waiter: Waiter,
+  ): boolean {
+    const store = this.#store;
+    const nowSeconds = Math.floor(now / 1000);
+    if (hasLimits(parts)) {
+      scratch.more ??= new LimitsScratch(scratch.parts.length);
+      scratch.more.arrange(parts, this.#options, nowSeconds, scratch, store.readsPlacesOfLimits === true);
+      return askStore(scratch.more, store, now, deadline, waiter);
     }
-    return this.#concludeLimits(request, places, parts, scratch, limits, now);
+    scratch.arrange(parts, this.#options, nowSeconds, store.readsPlaces === true);
+    const { request } = scratch;
+    request.now = now;
+    request.deadline = deadline;
+    return request.counts.length === 0 || countFor(store, request, waiter);
   }
 
-  #concludeLimits(
-    request: RateLimitRequest | undefined,
-    places: RequestPlaces | undefined,
-    parts: readonly PreparedPart[],
-    scratch: Scratch<LimitsScratch>,
-    limits: LimitsScratch,
-    now: number,
-  ): RateLimitResponse {
-    tallyLimits(parts, limits, Math.floor(now / 1000));
-    const { headers } = this.#options;
-    const code = this.#answer(request, parts, limits);
-    if (headers !== undefined)
-      limits.response.responseHeadersToAdd = headersOfLimits(headers, parts, limits, code);
-    this.#observe(request, places, parts, limits, code, scratch, now);
-    return limits.response;
-  }
-
-  #pendingOf(scratch: Scratch<LimitsScratch>): PendingDecision {
-    return scratch.pending ?? this.#newPending(scratch);
-  }
-
-  /** A method of its own: V8 allocates the memory of a closure at the start of the method that contains it. */
-  #newPending(scratch: Scratch<LimitsScratch>): PendingDecision {
-    const pending = new PendingDecision(() => this.#resume(scratch, pending));
-    scratch.pending = pending;
-    return pending;
-  }
-
-  #later(
-    pending: PendingDecision,
-    request: RateLimitRequest | undefined,
-    parts: readonly PreparedPart[],
-    hasLimits: boolean,
-    now: number,
-  ): PendingDecision {
-    pending.request = request;
-    pending.parts = parts;
-    pending.hasLimits = hasLimits;
-    pending.now = now;
-    return pending;
-  }
-
-  #resume(scratch: Scratch<LimitsScratch>, pending: PendingDecision): RateLimitResponse {
-    const { request, parts, hasLimits, now, isPromised } = pending;
-    pending.request = undefined;
-    pending.parts = noParts;
-    pending.isPromised = false;
+  /** @internal */
+  resume(pending: PendingDecision<Scratch<LimitsScratch>>): RateLimitResponse {
+    const { scratch, request, parts, now, isPromised } = pending;
+    pending.end();
     if (isPromised) this.#pool.giveLater(scratch);
     else this.#pool.give(scratch);
-    return hasLimits
-      ? this.#concludeLimits(request, undefined, parts, scratch, scratch.more!, now)
-      : this.#conclude(request, undefined, parts, scratch, now);
+    return this.#conclude(request, undefined, parts, scratch, now);
   }
 
   #conclude(
@@ -234,6 +168,16 @@ export class Decider {
     now: number,
   ): RateLimitResponse {
     const nowSeconds = Math.floor(now / 1000);
+    const { headers } = this.#options;
+    if (hasLimits(parts)) {
+      const limits = scratch.more!;
+      tallyLimits(parts, limits, nowSeconds);
+      const code = this.#answer(request, parts, limits);
+      if (headers !== undefined)
+        limits.response.responseHeadersToAdd = headersOfLimits(headers, parts, limits, code);
+      this.#observe(request, places, parts, limits, code, scratch, now);
+      return limits.response;
+    }
     const { counts, statuses, response } = scratch;
     let counted = 0;
     for (let index = 0; index < parts.length; index++) {
@@ -241,7 +185,6 @@ export class Decider {
       if (rule === undefined || statistics === undefined || rule.unlimited) continue;
       tally(counts[counted++]!, statistics, parts[index]!, rule, nowSeconds, statuses[index]!);
     }
-    const { headers } = this.#options;
     const code = this.#answer(request, parts, scratch);
     if (headers !== undefined)
       response.responseHeadersToAdd = limitHeaders(headers, statuses, parts.map(nameOf), code);

@@ -11,9 +11,10 @@ import type { KeyFormat } from "./key-format.ts";
 import { LimitsScratch, type ScratchGroup, type ScratchLimit } from "./limits-scratch.ts";
 import { signedHits } from "./prepare.ts";
 import type { PreparedPart } from "./prepared.ts";
+import { newPart } from "./prepared.ts";
 import { resolveLimits, stemsOf } from "./resolve-limits.ts";
 import type { ResolvedLimit } from "./resolved-limit.ts";
-import { newPart, type ScratchOptions } from "./scratch.ts";
+import type { ScratchOptions } from "./scratch.ts";
 import { tallyLimits } from "./tally-limits.ts";
 
 /** A window in time. Seconds since the epoch. */

@@ -9,27 +9,47 @@ export interface DecisionWaiter {
   failed(error: unknown): void;
 }
 
-export const noParts: readonly PreparedPart[] = [];
+/** Makes the response of a decision from the results of its store. */
+interface Resumer<Objects> {
+  resume(pending: PendingDecision<Objects>): RateLimitResponse;
+}
+
+const noParts: readonly PreparedPart[] = [];
 
 /**
  * A decision whose store answers later, and what it then needs. It is reused, so the caller names its waiter at once, in
  * the turn of the event loop that began the decision.
+ * @typeParam Objects the objects of the decision
  */
-export class PendingDecision implements Waiter {
+export class PendingDecision<Objects = unknown> implements Waiter {
+  readonly scratch: Objects;
   request: RateLimitRequest | undefined;
-  parts: readonly PreparedPart[] = noParts;
-  /** Whether a rule has `limits`. */
-  hasLimits = false;
+  parts = noParts;
   /** Milliseconds since the epoch. */
   now = 0;
   /** Whether the response is read later than by a {@link DecisionWaiter}. */
   isPromised = false;
-  readonly #conclude: () => RateLimitResponse;
+  readonly #decider: Resumer<Objects>;
   #waiter: DecisionWaiter | undefined;
 
-  /** @param conclude makes the response from the results of the store */
-  constructor(conclude: () => RateLimitResponse) {
-    this.#conclude = conclude;
+  constructor(scratch: Objects, decider: Resumer<Objects>) {
+    this.scratch = scratch;
+    this.#decider = decider;
+  }
+
+  /** The store answers later. */
+  begin(request: RateLimitRequest | undefined, parts: readonly PreparedPart[], now: number): this {
+    this.request = request;
+    this.parts = parts;
+    this.now = now;
+    this.isPromised = false;
+    return this;
+  }
+
+  /** It must not retain its request. */
+  end(): void {
+    this.request = undefined;
+    this.parts = noParts;
   }
 
   tell(waiter: DecisionWaiter): void {
@@ -46,7 +66,7 @@ export class PendingDecision implements Waiter {
     const waiter = this.#waiter!;
     let response: RateLimitResponse;
     try {
-      response = this.#conclude();
+      response = this.#decider.resume(this);
     } catch (error) {
       waiter.failed(error);
       return;

@@ -5,11 +5,18 @@ import type { Descriptor, RateLimitRequest } from "../protocol/messages.ts";
 import type { DescriptorPlaces, RequestPlaces } from "../protocol/scan-request.ts";
 import { NEEDS_TEXT, type RuleSet } from "../rules/rule.ts";
 import { DecisionError } from "./decision-error.ts";
-import type { Mutable, Prepared, PreparedPart } from "./prepared.ts";
+import {
+  type Mutable,
+  newPart,
+  type Prepared,
+  type PreparedPart,
+  passing,
+  type Resolution,
+} from "./prepared.ts";
 import { replaced } from "./replaces.ts";
-import { passing, type Resolution, type ResolveOptions, resolve } from "./resolve.ts";
+import { type ResolveOptions, resolve } from "./resolve.ts";
 import { ResolverInPlace } from "./resolve-in-place.ts";
-import { newPart, type Scratch } from "./scratch.ts";
+import type { Scratch } from "./scratch.ts";
 
 /** Checks requests and finds the rules, statistics and cache keys of their descriptors. */
 export class Preparer {

@@ -1,5 +1,5 @@
 import type { Counter, RuleStatistics } from "../observe/statistics.ts";
-import type { CurrentLimit, RateLimitRequest } from "../protocol/messages.ts";
+import { type CurrentLimit, type RateLimitRequest, Unit } from "../protocol/messages.ts";
 import type { Rule } from "../rules/rule.ts";
 import type { ObservedRule } from "./observed-rule.ts";
 import type { ResolvedLimit } from "./resolved-limit.ts";
@@ -7,22 +7,23 @@ import type { ResolvedLimit } from "./resolved-limit.ts";
 /** A value for the code that fills it in. */
 export type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
-/** One descriptor of a request, prepared under one rule set: everything that does not depend on the time. */
-export interface PreparedPart {
-  /** Undefined if the descriptor passes without a limit. */
+const noLimit: CurrentLimit = { requestsPerUnit: 0, unit: Unit.UNKNOWN, name: "" };
+
+/** The rule of a descriptor under one rule set, and all that follows from it: independent of the time and the hits. */
+export interface Resolution {
+  /** Undefined if no rule matches: the descriptor passes. */
   readonly rule: Rule | undefined;
   /** Set if `rule` is set. */
   readonly statistics: RuleStatistics | undefined;
-  readonly domainNotFound: Counter | undefined;
-  /** Cache key up to the window start; empty if it is in {@link Scratch.keys}. */
+  /**
+   * Cache key up to the window start. Empty if it is in {@link Scratch.keys}, if nothing is counted (no rule, `unlimited`),
+   * and with `limits`.
+   */
   readonly stem: string;
-  /** The stem's place there. */
-  readonly stemStart: number;
-  readonly stemEnd: number;
+  /** Seconds; 0 if nothing is counted. */
   readonly windowSize: number;
-  /** Negative for a refund. */
-  readonly hits: number;
-  readonly isRefund: boolean;
+  /** Set if the domain is not configured. */
+  readonly domainNotFound: Counter | undefined;
   readonly currentLimit: CurrentLimit;
   /** Hits above this count are near the limit. */
   readonly near: number;
@@ -35,6 +36,34 @@ export interface PreparedPart {
   readonly stems: readonly string[];
   /** Undefined if no rule matches, or nothing observes decisions. */
   readonly observed: ObservedRule | undefined;
+}
+
+/** The resolution of a descriptor that passes without a limit. */
+export const passing: Resolution = {
+  rule: undefined,
+  statistics: undefined,
+  stem: "",
+  windowSize: 0,
+  domainNotFound: undefined,
+  currentLimit: noLimit,
+  near: 0,
+  limits: undefined,
+  stems: [],
+  observed: undefined,
+};
+
+/** One descriptor of a request, prepared under one rule set: everything that does not depend on the time. */
+export interface PreparedPart extends Resolution {
+  /** The place of the stem in {@link Scratch.keys}. */
+  readonly stemStart: number;
+  readonly stemEnd: number;
+  /** Negative for a refund. */
+  readonly hits: number;
+  readonly isRefund: boolean;
+}
+
+export function newPart(): Mutable<PreparedPart> {
+  return { ...passing, stemStart: 0, stemEnd: 0, hits: 0, isRefund: false };
 }
 
 /** A valid request with its prepared descriptors. It can be decided any number of times. */

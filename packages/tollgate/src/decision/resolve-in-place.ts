@@ -4,8 +4,8 @@ import { type DescriptorPlaces, ENTRY_PLACES, type RequestPlaces } from "../prot
 import type { Limit } from "../rules/limit.ts";
 import type { Match, Rule, RuleSet } from "../rules/rule.ts";
 import { WINDOW_START_DIGITS } from "./cache-key.ts";
-import type { Mutable, PreparedPart } from "./prepared.ts";
-import { limitsResolution, type Resolution, type ResolveOptions, resolutionOf } from "./resolve.ts";
+import type { Mutable, PreparedPart, Resolution } from "./prepared.ts";
+import { limitsResolution, type ResolveOptions, resolutionOf } from "./resolve.ts";
 import type { Scratch } from "./scratch.ts";
 
 /** The resolution of all descriptors that a rule matches, and the fixed ends of their stems. */

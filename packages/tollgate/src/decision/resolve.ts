@@ -1,16 +1,15 @@
-import type { Counter, RuleStatistics, Statistics } from "../observe/statistics.ts";
+import type { RuleStatistics, Statistics } from "../observe/statistics.ts";
 import { type ActiveOverrides, withOverrides } from "../overrides/table.ts";
-import { type CurrentLimit, type Descriptor, type LimitOverride, Unit } from "../protocol/messages.ts";
+import { type Descriptor, type LimitOverride, Unit } from "../protocol/messages.ts";
 import { isUnit, unitNames, windowSeconds } from "../protocol/units.ts";
 import { MAX_WINDOW } from "../rules/limit.ts";
 import { overrideMatch } from "../rules/override.ts";
 import type { Match, Rule, RuleSet } from "../rules/rule.ts";
 import { DecisionError } from "./decision-error.ts";
 import type { KeyFormat } from "./key-format.ts";
-import type { ObservedRule, RuleObserver } from "./observed-rule.ts";
+import type { RuleObserver } from "./observed-rule.ts";
+import { passing, type Resolution } from "./prepared.ts";
 import { resolveLimits, stemsOf } from "./resolve-limits.ts";
-import type { ResolvedLimit } from "./resolved-limit.ts";
-import { noLimit } from "./scratch.ts";
 import { nearLimit } from "./tally.ts";
 
 export interface ResolveOptions {
@@ -25,43 +24,6 @@ export interface ResolveOptions {
 
 /** The parts of a descriptor that its resolution depends on. */
 export type Resolved = Pick<Descriptor, "entries" | "limit">;
-
-/** The rule of a descriptor under one rule set, and all that follows from it: independent of the time and the hits. */
-export interface Resolution {
-  /** Undefined if no rule matches: the descriptor passes. */
-  readonly rule: Rule | undefined;
-  /** Set if `rule` is set. */
-  readonly statistics: RuleStatistics | undefined;
-  /** Cache key up to the window start; empty if nothing is counted (no rule, `unlimited`), and with `limits`. */
-  readonly stem: string;
-  /** Seconds; 0 if nothing is counted. */
-  readonly windowSize: number;
-  /** Set if the domain is not configured. */
-  readonly domainNotFound: Counter | undefined;
-  readonly currentLimit: CurrentLimit;
-  /** Hits above this count are near the limit. */
-  readonly near: number;
-  /** The limits of a rule with more than a number, a unit and a name. */
-  readonly limits: readonly ResolvedLimit[] | undefined;
-  /** Their cache keys. */
-  readonly stems: readonly string[];
-  /** Undefined if no rule matches, or nothing observes decisions. */
-  readonly observed: ObservedRule | undefined;
-}
-
-/** The resolution of a descriptor that passes without a limit. */
-export const passing: Resolution = {
-  rule: undefined,
-  statistics: undefined,
-  stem: "",
-  windowSize: 0,
-  domainNotFound: undefined,
-  currentLimit: noLimit,
-  near: 0,
-  limits: undefined,
-  stems: [],
-  observed: undefined,
-};
 
 /** @throws {DecisionError} */
 export function checkOverride({ unit, unitMultiplier = 1 }: LimitOverride): void {

@@ -12,19 +12,17 @@ import {
   type DescriptorStatus,
   type HeaderValue,
   type RateLimitResponse,
-  Unit,
 } from "../protocol/messages.ts";
 import type { RequestPlaces } from "../protocol/scan-request.ts";
 import { quotaPasses, refusalOf } from "./overall.ts";
 import type { PendingDecision } from "./pending-decision.ts";
-import type { Mutable, PreparedPart } from "./prepared.ts";
+import { type Mutable, newPart, type PreparedPart } from "./prepared.ts";
 import { windowStart } from "./window.ts";
 
 /** `limit_remaining` of an `unlimited` rule: the greatest uint32. */
 export const UNLIMITED_REMAINING = 0xffff_ffff;
 
 const noHeaders: readonly HeaderValue[] = [];
-export const noLimit: CurrentLimit = { requestsPerUnit: 0, unit: Unit.UNKNOWN, name: "" };
 
 export interface ScratchOptions {
   /** `QUOTA_MODE` */
@@ -45,7 +43,7 @@ interface Slot extends Mutable<Count> {
 export class Scratch<More = unknown> {
   more: More | undefined;
   /** Goes on with the decision when its store answers later. */
-  pending: PendingDecision | undefined;
+  pending: PendingDecision<Scratch<More>> | undefined;
   /** Memory for the descriptors of a message. */
   readonly parts: readonly Mutable<PreparedPart>[];
   /** Memory for their stems. */
@@ -175,26 +173,6 @@ export class Scratch<More = unknown> {
   }
 }
 
-export function newPart(): Mutable<PreparedPart> {
-  return {
-    rule: undefined,
-    statistics: undefined,
-    domainNotFound: undefined,
-    stem: "",
-    stemStart: 0,
-    stemEnd: 0,
-    windowSize: 0,
-    hits: 0,
-    isRefund: false,
-    currentLimit: noLimit,
-    near: 0,
-    limits: undefined,
-    stems: noStems,
-    observed: undefined,
-  };
-}
-
-const noStems: readonly string[] = [];
 const noBytes = new Uint8Array(0);
 const noView = new DataView(noBytes.buffer);
 

@@ -61,7 +61,7 @@ export class Simulation {
 
   /** Decides at the time of the clock. The next call reuses the response. */
   decide(prepared: Prepared): RateLimitResponse {
-    const answer = this.#decider.decideAtOnce(prepared, this.clock.now, 0);
+    const answer = this.#decider.decide(prepared, this.clock.now, 0, true);
     if (answer instanceof Promise)
       throw new TypeError("a simulated decision must not return a promise: use the embedded store");
     return answer;

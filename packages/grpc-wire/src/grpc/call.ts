@@ -20,20 +20,6 @@ export const PREFIX_BYTES = 5;
 /** A message of up to this length is copied behind its prefix and queued as one piece. */
 const SHORT_BYTES = 1024;
 
-/** The flags of a call, in one number. A field for each flag would take 8 more bytes per call. */
-const State = {
-  /** The status is final. The call drops any later result of the handler. */
-  FINISHED: 1,
-  /** The stream was reset, the connection was lost, or the deadline has passed. */
-  CANCELLED: 2,
-  /** The response comes later: the call counts as active, and `PendingCalls` enforces its deadline. */
-  PENDING: 4,
-  /** The handler's promise has not settled. */
-  RUNNING: 8,
-  /** The response's headers have been sent. */
-  HEADERS_SENT: 16,
-} as const;
-
 /**
  * A gRPC call of any kind on one HTTP/2 stream: its metadata, its deadline, the slot of its handler, its messages and its
  * status. Creates parts that few calls need on first use.
@@ -41,10 +27,19 @@ const State = {
 export abstract class ServerCall implements Call, StreamEvents, Timed {
   /** State of the deadline wheel. */
   wheelSlot = -1;
+  /** The stream was reset, the connection was lost, or the deadline has passed. */
+  cancelled = false;
   protected readonly stream: ServerStream;
   protected readonly context: CallContext;
   protected readonly head: CallHead;
-  #state = 0;
+  /** The status is final. The call drops any later result of the handler. */
+  protected isFinished = false;
+  /** The response comes later: the call counts as active, and `PendingCalls` enforces its deadline. */
+  protected isPending = false;
+  /** The handler's promise has not settled. */
+  #isRunning = false;
+  /** The response's headers have been sent. */
+  #isHeadersSent = false;
   #inbound: Inbound | undefined;
   #metadata: ResponseMetadata | undefined;
   #controller: AbortController | undefined;
@@ -82,14 +77,10 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
     return wall + (this.expiresAt - monotonic);
   }
 
-  get cancelled(): boolean {
-    return this.has(State.CANCELLED);
-  }
-
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.has(State.CANCELLED)) this.#controller.abort();
+      if (this.cancelled) this.#controller.abort();
     }
     return this.#controller.signal;
   }
@@ -111,13 +102,13 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
   }
 
   setInitialMetadata(name: string, value: string | Uint8Array): void {
-    if (this.has(State.HEADERS_SENT))
+    if (this.#isHeadersSent)
       throw new Error(`initial metadata ${name}: the response's headers have been sent already`);
     this.responseMetadata().initial.push(metadataField(name, value));
   }
 
   setTrailingMetadata(name: string, value: string | Uint8Array): void {
-    if (this.has(State.FINISHED) && !this.has(State.CANCELLED))
+    if (this.isFinished && !this.cancelled)
       throw new Error(`trailing metadata ${name}: the call is finished`);
     this.responseMetadata().trailing.push(metadataField(name, value));
   }
@@ -140,7 +131,7 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
   /** Fails the call because of its request. Also rejects the promises that a running handler waits for. */
   protected failRequest(error: GrpcError): void {
     this.#inbound?.fail(error);
-    if (this.has(State.RUNNING)) this.abandon();
+    if (this.#isRunning) this.abandon();
     this.finishWithError(error);
   }
 
@@ -156,7 +147,7 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
   }
 
   onDeadline(): void {
-    if (this.has(State.FINISHED)) return;
+    if (this.isFinished) return;
     this.stream.dropQueued();
     this.abandon();
     this.finishWithStatus(Status.DEADLINE_EXCEEDED, "the deadline has passed");
@@ -164,7 +155,7 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
 
   /** Ends the call when its request takes too long to arrive. */
   onSweep(now: number): void {
-    if (this.has(State.FINISHED)) return;
+    if (this.isFinished) return;
     const { requestTimeoutMs } = this.context.deps;
     if (this.isLate(now)) this.onDeadline();
     else if (requestTimeoutMs > 0 && now - this.received.monotonic >= requestTimeoutMs)
@@ -173,18 +164,10 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
 
   // The handler
 
-  protected get isFinished(): boolean {
-    return this.has(State.FINISHED);
-  }
-
-  protected get isPending(): boolean {
-    return this.has(State.PENDING);
-  }
-
   /** Marks the call as one whose response comes later. */
   protected markPending(): void {
-    if (this.has(State.PENDING) || this.has(State.FINISHED)) return;
-    this.set(State.PENDING);
+    if (this.isPending || this.isFinished) return;
+    this.isPending = true;
     this.context.deps.pending.add(this, this.head.timeoutMs >= 0);
   }
 
@@ -194,9 +177,9 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
    */
   holdSlot<T>(run: () => Promise<T>, onResult: (value: T) => void): void {
     this.stream.retain();
-    this.set(State.RUNNING);
+    this.#isRunning = true;
     const release = () => {
-      this.clear(State.RUNNING);
+      this.#isRunning = false;
       this.stream.release();
     };
     run().then(
@@ -217,7 +200,7 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
 
   /** Finishes the call with the status of a `GrpcError`. Any other error becomes UNKNOWN, without its message. */
   fail(error: unknown): void {
-    if (this.has(State.FINISHED)) return;
+    if (this.isFinished) return;
     if (error instanceof GrpcError) {
       this.finishWithError(error);
       return;
@@ -262,9 +245,9 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
   protected queueMessage(message: Uint8Array, compressed: boolean, isTheirs: boolean): boolean {
     if (this.refuseAnswer()) return false;
     const { stream, head } = this;
-    if (!this.has(State.HEADERS_SENT)) {
+    if (!this.#isHeadersSent) {
       stream.sendHeaders(headersBlock(head, this.context.deps, this.#metadata), false);
-      this.set(State.HEADERS_SENT);
+      this.#isHeadersSent = true;
     }
     const { length } = message;
     const isShort = length <= SHORT_BYTES;
@@ -281,14 +264,13 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
   protected writeMessage(message: Uint8Array): Promise<void> {
     if (!(message instanceof Uint8Array))
       return Promise.reject(new TypeError("a message must be a Uint8Array"));
-    if (this.has(State.FINISHED) || !this.sendMessage(message, true))
-      return Promise.reject(this.endedError());
+    if (this.isFinished || !this.sendMessage(message, true)) return Promise.reject(this.endedError());
     return this.stream.whenRoomy() ?? Promise.resolve();
   }
 
   /** Finishes a call whose whole response was sent in place. */
   protected markSent(): void {
-    this.set(State.HEADERS_SENT);
+    this.#isHeadersSent = true;
     this.settle(Status.OK);
   }
 
@@ -304,16 +286,16 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
 
   protected sendStatus(code: StatusCode, message: string): void {
     const { head, context } = this;
-    const isAlone = !this.has(State.HEADERS_SENT);
-    this.set(State.HEADERS_SENT);
+    const isAlone = !this.#isHeadersSent;
+    this.#isHeadersSent = true;
     this.stream.sendTrailers(trailersBlock(head, context.deps, this.#metadata, isAlone, code, message));
   }
 
   /** Makes the status final, and reports it to the observer. */
   protected settle(code: StatusCode): void {
-    this.set(State.FINISHED);
-    if (this.has(State.PENDING)) {
-      this.clear(State.PENDING);
+    this.isFinished = true;
+    if (this.isPending) {
+      this.isPending = false;
       this.context.deps.pending.remove(this);
     }
     this.#inbound?.release();
@@ -325,7 +307,7 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
   /** The stream was reset, or the connection was lost. */
   onReset(): void {
     this.abandon();
-    if (!this.has(State.FINISHED)) this.settle(Status.CANCELLED);
+    if (!this.isFinished) this.settle(Status.CANCELLED);
   }
 
   /** Error for handlers that keep using a cancelled call. */
@@ -337,7 +319,7 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
 
   /** Cancels the handler's work, without finishing the call. */
   private abandon(): void {
-    this.set(State.CANCELLED);
+    this.cancelled = true;
     this.#inbound?.fail(this.endedError());
     this.#controller?.abort();
     this.stream.rejectWaiting(this.endedError());
@@ -346,17 +328,5 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
   private responseMetadata(): ResponseMetadata {
     this.#metadata ??= { initial: [], trailing: [] };
     return this.#metadata;
-  }
-
-  private has(flag: number): boolean {
-    return (this.#state & flag) !== 0;
-  }
-
-  private set(flag: number): void {
-    this.#state |= flag;
-  }
-
-  private clear(flag: number): void {
-    this.#state &= ~flag;
   }
 }

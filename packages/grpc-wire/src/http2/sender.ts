@@ -7,9 +7,8 @@ import {
   MAX_FRAME_BYTES,
   MAX_WINDOW,
 } from "../frames/constants.ts";
-import { writeFrameHeader } from "../frames/write.ts";
+import { frame, writeFrameHeader, writeUint32 } from "../frames/write.ts";
 import { ByteCount } from "./byte-count.ts";
-import { writeGoaway, writePing, writeReset, writeSettingsAck, writeWindowUpdate } from "./control-writer.ts";
 import type { Http2Limits } from "./options.ts";
 import type { Output } from "./output.ts";
 import { type Sendable, SendSchedule } from "./send-schedule.ts";
@@ -150,24 +149,34 @@ export class Sender {
     }
   }
 
+  // Frames without content (RFC 9113 sections 6.4, 6.5, 6.7 to 6.9)
+
   writeReset(id: number, code: ErrorCode): void {
-    writeReset(this.#output, id, code);
+    this.#output.write(frame(FrameType.RST_STREAM, 0, id, words(code)));
   }
 
   writeWindowUpdate(id: number, increment: number): void {
-    writeWindowUpdate(this.#output, id, increment);
+    this.#output.write(frame(FrameType.WINDOW_UPDATE, 0, id, words(increment)));
   }
 
   writeSettingsAck(): void {
-    writeSettingsAck(this.#output);
+    this.#output.write(frame(FrameType.SETTINGS, Flag.ACK, 0, words()));
   }
 
   /** @param payload 8 bytes */
   writePing(flags: number, payload: Uint8Array): void {
-    writePing(this.#output, flags, payload);
+    this.#output.write(frame(FrameType.PING, flags, 0, payload));
   }
 
   writeGoaway(lastId: number, code: ErrorCode, message: string): void {
-    writeGoaway(this.#output, lastId, code, message);
+    const payload = Buffer.concat([words(lastId, code), Buffer.from(message)]);
+    this.#output.write(frame(FrameType.GOAWAY, 0, 0, payload));
   }
+}
+
+/** Numbers of 32 bits, in the order of the network. */
+function words(...numbers: readonly number[]): Uint8Array {
+  const bytes = new Uint8Array(4 * numbers.length);
+  for (let index = 0; index < numbers.length; index++) writeUint32(bytes, 4 * index, numbers[index]!);
+  return bytes;
 }

@@ -21,18 +21,6 @@ const SMALL_BYTES = 256;
 
 const noEvents: StreamEvents = { onData() {}, onEnd() {}, onReset() {}, onSweep() {} };
 
-/** The flags of a stream, in one number. A field for each flag would take 8 more bytes per stream. */
-const State = {
-  /** The peer's END_STREAM has arrived. */
-  REMOTE_CLOSED: 1,
-  /** The response's end is known, and may be queued. */
-  ENDING: 2,
-  /** Both sides have ended, or the stream was reset. */
-  CLOSED: 4,
-  /** A handler keeps the slot of `maxConcurrentStreams`. */
-  RETAINED: 8,
-} as const;
-
 /** The dependencies of a stream on its connection. */
 export interface StreamDependencies {
   readonly peer: Peer;
@@ -58,7 +46,14 @@ export class Stream implements ServerStream, Sendable {
   #receiveWindow: number;
   /** Received bytes of content, to compare with content-length. */
   #bodyBytes = 0;
-  #state = 0;
+  /** The peer's END_STREAM has arrived. */
+  #isRemoteClosed = false;
+  /** The response's end is known, and may be queued. */
+  #isEnding = false;
+  /** Both sides have ended, or the stream was reset. */
+  #isClosed = false;
+  /** A handler keeps the slot of `maxConcurrentStreams`. */
+  #isRetained = false;
   #queue: SendQueue | undefined;
 
   constructor(
@@ -74,7 +69,7 @@ export class Stream implements ServerStream, Sendable {
     this.#contentLength = contentLength;
     this.#sendWindow = sendWindow;
     this.#receiveWindow = deps.receiveWindowBytes;
-    if (ended) this.set(State.REMOTE_CLOSED);
+    this.#isRemoteClosed = ended;
   }
 
   get peer(): string {
@@ -102,7 +97,7 @@ export class Stream implements ServerStream, Sendable {
   /** Handles a DATA frame of `size` bytes with the content `bytes[start, end)`. */
   onData(bytes: Buffer, start: number, end: number, size: number, ended: boolean): void {
     this.#receiveWindow -= size;
-    if (this.has(State.REMOTE_CLOSED)) this.reset(ErrorCode.STREAM_CLOSED);
+    if (this.#isRemoteClosed) this.reset(ErrorCode.STREAM_CLOSED);
     else if (this.#receiveWindow < 0) this.reset(ErrorCode.FLOW_CONTROL_ERROR);
     else {
       this.#bodyBytes += end - start;
@@ -112,27 +107,26 @@ export class Stream implements ServerStream, Sendable {
 
   /** Handles a trailer section. It must end the request (RFC 9113 section 8.1). */
   onTrailers(fields: readonly HeaderField[], ended: boolean): void {
-    if (this.has(State.REMOTE_CLOSED)) this.reset(ErrorCode.STREAM_CLOSED);
+    if (this.#isRemoteClosed) this.reset(ErrorCode.STREAM_CLOSED);
     else if (!ended || !areValidTrailers(fields)) this.reset(ErrorCode.PROTOCOL_ERROR);
     else if (this.endRequest()) this.#events.onEnd();
   }
 
   /** Returns false and resets the stream when the content's length differs from content-length. */
   private endRequest(): boolean {
-    this.set(State.REMOTE_CLOSED);
-    if (this.#contentLength < 0 || this.#contentLength === this.#bodyBytes || this.has(State.ENDING))
-      return true;
+    this.#isRemoteClosed = true;
+    if (this.#contentLength < 0 || this.#contentLength === this.#bodyBytes || this.#isEnding) return true;
     this.reset(ErrorCode.PROTOCOL_ERROR);
     return false;
   }
 
   /** Whether the stream waits for DATA. */
   get isReceiving(): boolean {
-    return !this.has(State.REMOTE_CLOSED) && !this.has(State.ENDING);
+    return !this.#isRemoteClosed && !this.#isEnding;
   }
 
   returnWindow(): void {
-    if (this.has(State.REMOTE_CLOSED) || this.has(State.ENDING)) return;
+    if (this.#isRemoteClosed || this.#isEnding) return;
     const { receiveWindowBytes, sender } = this.#deps;
     if (this.#receiveWindow >= receiveWindowBytes >>> 1) return;
     sender.writeWindowUpdate(this.id, receiveWindowBytes - this.#receiveWindow);
@@ -149,13 +143,13 @@ export class Stream implements ServerStream, Sendable {
   // The slot
 
   retain(): void {
-    if (!this.has(State.CLOSED)) this.set(State.RETAINED);
+    if (!this.#isClosed) this.#isRetained = true;
   }
 
   release(): void {
-    if (!this.has(State.RETAINED)) return;
-    this.clear(State.RETAINED);
-    if (this.has(State.CLOSED)) this.#deps.onReleased();
+    if (!this.#isRetained) return;
+    this.#isRetained = false;
+    if (this.#isClosed) this.#deps.onReleased();
   }
 
   // Sending
@@ -174,7 +168,7 @@ export class Stream implements ServerStream, Sendable {
     const { output } = sender;
     if (
       !output.cancelReservation(reserved) ||
-      this.has(State.CLOSED) ||
+      this.#isClosed ||
       size > MAX_FRAME_BYTES ||
       size > this.#sendWindow ||
       size > sender.window ||
@@ -198,29 +192,29 @@ export class Stream implements ServerStream, Sendable {
   }
 
   sendHeaders(block: Uint8Array, isLast: boolean): void {
-    if (this.has(State.CLOSED)) return;
+    if (this.#isClosed) return;
     this.#deps.sender.writeHeaders(this.id, block, isLast);
     if (isLast) this.endLocal();
   }
 
   sendData(bytes: Uint8Array): void {
-    if (this.has(State.CLOSED)) return;
+    if (this.#isClosed) return;
     this.pushed(bytes);
     this.#deps.sender.schedule(this);
   }
 
   sendLastData(bytes: Uint8Array): void {
-    if (this.has(State.CLOSED)) return;
-    this.set(State.ENDING);
+    if (this.#isClosed) return;
+    this.#isEnding = true;
     this.pushed(bytes).endWithData();
     this.#deps.sender.schedule(this);
   }
 
   sendTrailers(block: Uint8Array): void {
-    if (this.has(State.CLOSED)) return;
+    if (this.#isClosed) return;
     const { sender } = this.#deps;
     sender.countAnswer();
-    this.set(State.ENDING);
+    this.#isEnding = true;
     if (this.#queue !== undefined && this.#queue.bytes > 0) this.#queue.endWithTrailers(block);
     else this.sendHeaders(block, true);
   }
@@ -279,41 +273,29 @@ export class Stream implements ServerStream, Sendable {
   // The end
 
   reset(code: ErrorCode): void {
-    if (!this.has(State.CLOSED)) this.#deps.resetStream(this.id, code);
+    if (!this.#isClosed) this.#deps.resetStream(this.id, code);
   }
 
   /** Ends the stream early, without a response. */
   cancel(): void {
-    if (this.has(State.CLOSED)) return;
+    if (this.#isClosed) return;
     this.close(false);
     this.#events.onReset();
   }
 
   /** Ends the server's side. When the peer has not ended its side, RST_STREAM with NO_ERROR stops it (RFC 9113 section 8.1). */
   private endLocal(): void {
-    this.set(State.ENDING);
-    this.close(!this.has(State.REMOTE_CLOSED));
+    this.#isEnding = true;
+    this.close(!this.#isRemoteClosed);
   }
 
   private close(mustReset: boolean): void {
-    this.set(State.CLOSED);
+    this.#isClosed = true;
     if (this.#queue !== undefined) {
       this.#queue.drop();
       this.#deps.sender.unschedule(this);
     }
-    if (!this.has(State.RETAINED)) this.#deps.onReleased();
+    if (!this.#isRetained) this.#deps.onReleased();
     this.#deps.onClosed(this, mustReset);
-  }
-
-  private has(flag: number): boolean {
-    return (this.#state & flag) !== 0;
-  }
-
-  private set(flag: number): void {
-    this.#state |= flag;
-  }
-
-  private clear(flag: number): void {
-    this.#state &= ~flag;
   }
 }

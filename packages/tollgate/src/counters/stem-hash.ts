@@ -19,29 +19,15 @@ export function hashOfBytes(bytes: DataView, start: number, end: number, seed: n
   return finish(a, b);
 }
 
+/** The bytes of a text. */
+const scratch = Buffer.allocUnsafeSlow(4096);
+const view = new DataView(scratch.buffer);
+
 /** Hashes a text. Characters that are not ASCII have no bytes in place, so that they only have to differ. */
 export function hashOfText(text: string, seed: number): number {
-  const end = text.length;
-  let a = seed;
-  let b = end;
-  let at = 0;
-  for (const last = end - 8; at <= last; at += 8) {
-    a = Math.imul(a ^ wordAt(text, at), 0x85ebca6b);
-    a = (a << 15) | (a >>> 17);
-    b = Math.imul(b ^ wordAt(text, at + 4), 0xc2b2ae35);
-    b = (b << 13) | (b >>> 19);
-  }
-  for (; at < end; at++) a = step(a, text.charCodeAt(at));
-  return finish(a, b);
-}
-
-function wordAt(text: string, at: number): number {
-  return (
-    text.charCodeAt(at) |
-    (text.charCodeAt(at + 1) << 8) |
-    (text.charCodeAt(at + 2) << 16) |
-    (text.charCodeAt(at + 3) << 24)
-  );
+  if (text.length <= scratch.length / 3) return hashOfBytes(view, 0, scratch.write(text), seed);
+  const { buffer, byteOffset, length } = Buffer.from(text);
+  return hashOfBytes(new DataView(buffer, byteOffset, length), 0, length, seed);
 }
 
 function step(a: number, unit: number): number {

@@ -4,7 +4,7 @@ import type { PreparedPart } from "./prepared.ts";
 
 /** Waits for a decision whose store answers later. It gets one of both, once. */
 export interface DecisionWaiter {
-  /** Reads the response at once: the next decision reuses it. */
+  /** Reads the response at once: the next decision reuses it. If it throws, `failed` gets the error. */
   decided(response: RateLimitResponse): void;
   failed(error: unknown): void;
 }
@@ -64,14 +64,11 @@ export class PendingDecision<Objects = unknown> implements Waiter {
 
   answered(): void {
     const waiter = this.#waiter!;
-    let response: RateLimitResponse;
     try {
-      response = this.#decider.resume(this);
+      waiter.decided(this.#decider.resume(this));
     } catch (error) {
       waiter.failed(error);
-      return;
     }
-    waiter.decided(response);
   }
 
   failed(error: unknown): void {

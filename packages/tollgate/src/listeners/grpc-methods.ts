@@ -44,11 +44,7 @@ class LaterAnswer implements DecisionWaiter {
   }
 
   decided(response: RateLimitResponse): void {
-    try {
-      write(this.#call, response);
-    } catch (error) {
-      this.failed(error);
-    }
+    write(this.#call, response);
   }
 
   failed(error: unknown): void {

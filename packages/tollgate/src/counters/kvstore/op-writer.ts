@@ -39,9 +39,9 @@ export class OpWriter {
     switch (op.kind) {
       case Kind.ADD: {
         writer.raw(incrby);
+        op.keyStart = writer.length;
         writer.key(op.stem, op.windowStart, op.place);
-        op.keyStart = writer.keyStart;
-        op.keyEnd = writer.keyEnd;
+        op.keyEnd = writer.length;
         op.hash = hashOfKey(op.hashOfStem, op.windowStart);
         writer.integer(op.total);
         const expiries = this.#context.expiries;
@@ -51,7 +51,7 @@ export class OpWriter {
         op.expires = true;
         if (op.mode === SendMode.ASKING) writer.raw(asking);
         writer.raw(expire);
-        writer.sameKey();
+        writer.key(op.stem, op.windowStart, op.place);
         writer.integer(this.#context.lifetime(op.windowSize));
         return 2;
       }

@@ -13,7 +13,7 @@ describe("writing commands", () => {
     writer.key("d|k=v|hour:", 1_700_000_000);
     writer.integer(7);
     writer.raw(commandHead(3, "EXPIRE"));
-    writer.sameKey();
+    writer.key("d|k=v|hour:", 1_700_000_000);
     writer.integer(3725);
     const key = bulk("d|k=v|hour:1700000000");
     assert.equal(

@@ -40,9 +40,6 @@ function digitsOf(number: number): string {
 export class CommandWriter {
   buffer = Buffer.allocUnsafe(INITIAL_SIZE);
   length = 0;
-  /** Position of the last {@link key} in the buffer. */
-  keyStart = 0;
-  keyEnd = 0;
 
   reset(): void {
     this.length = 0;
@@ -72,47 +69,31 @@ export class CommandWriter {
 
   /** Writes the key `stem + windowStart` as a bulk string. @param place the stem, instead of the text */
   key(stem: string, windowStart: number, place?: StemPlace): void {
-    if (place === undefined) this.#key(stem, digitsOf(windowStart));
+    if (place === undefined) this.joined(stem, digitsOf(windowStart), "");
     else this.#placedKey(place, digitsOf(windowStart));
   }
 
   /** Writes a key without a window start, like {@link key}. */
   stem(stem: string): void {
-    this.#key(stem, "");
-  }
-
-  #key(stem: string, digits: string): void {
-    this.keyStart = this.length;
-    this.joined(stem, digits, "");
-    this.keyEnd = this.length;
+    this.joined(stem, "", "");
   }
 
   #placedKey({ bytes, start, end }: StemPlace, digits: string): void {
     const size = end - start + digits.length;
     this.#room(size + 24);
-    this.keyStart = this.length;
     this.#header(size);
     const { buffer } = this;
     let at = this.length;
     for (let index = start; index < end; index++) buffer[at++] = bytes[index]!;
-    for (let index = 0; index < digits.length; index++) buffer[at++] = digits.charCodeAt(index);
-    buffer[at] = CR;
-    buffer[at + 1] = LF;
-    this.length = this.keyEnd = at + 2;
+    this.length = at;
+    this.#ascii(digits);
+    this.#ascii("\r\n");
   }
 
-  /** The stem of an ASCII key in the buffer, which began at {@link keyStart} and ended at {@link keyEnd}. */
+  /** The stem of an ASCII key in the buffer, which began and ended at these positions. */
   stemAt(keyStart: number, keyEnd: number, windowStart: number): string {
     const end = keyEnd - 2 - digitsOf(windowStart).length;
     return this.buffer.toString("latin1", this.buffer.indexOf(LF, keyStart) + 1, end);
-  }
-
-  /** Writes the last {@link key} again. */
-  sameKey(): void {
-    const size = this.keyEnd - this.keyStart;
-    this.#room(size);
-    this.buffer.copyWithin(this.length, this.keyStart, this.keyEnd);
-    this.length += size;
   }
 
   /** Writes a text of three parts as a bulk string. */
@@ -154,44 +135,29 @@ export class CommandWriter {
         const digit = (words[i]! >>> shift) & 15;
         buffer[at++] = digit < 10 ? ZERO + digit : LETTER_A + digit - 10;
       }
-    buffer[at++] = CR;
-    buffer[at++] = LF;
     this.length = at;
+    this.#ascii("\r\n");
   }
 
   /** Writes an integer as a bulk string. */
   integer(value: number): void {
     this.#room(32);
-    const { buffer } = this;
-    let at = this.length;
-    if (value >= 0 && value < 10) {
-      buffer[at++] = DOLLAR;
-      buffer[at++] = ZERO + 1;
-      buffer[at++] = CR;
-      buffer[at++] = LF;
-      buffer[at++] = ZERO + value;
-    } else if (value >= 10 && value < 10_000) {
-      const size = value < 100 ? 2 : value < 1000 ? 3 : 4;
-      buffer[at++] = DOLLAR;
-      buffer[at++] = ZERO + size;
-      buffer[at++] = CR;
-      buffer[at++] = LF;
+    if (value >= 0 && value < 10_000) {
+      const size = value < 10 ? 1 : value < 100 ? 2 : value < 1000 ? 3 : 4;
+      this.#header(size);
       let rest = value;
-      for (let place = at + size - 1; place >= at; place--) {
+      for (let place = this.length + size - 1; place >= this.length; place--) {
         const next = (rest / 10) | 0;
-        buffer[place] = ZERO + rest - 10 * next;
+        this.buffer[place] = ZERO + rest - 10 * next;
         rest = next;
       }
-      at += size;
+      this.length += size;
     } else {
       const digits = digitsOf(value);
       this.#header(digits.length);
-      at = this.length;
-      for (let i = 0; i < digits.length; i++) buffer[at++] = digits.charCodeAt(i);
+      this.#ascii(digits);
     }
-    buffer[at++] = CR;
-    buffer[at++] = LF;
-    this.length = at;
+    this.#ascii("\r\n");
   }
 
   /** Writes words as one bulk string. */
@@ -201,8 +167,7 @@ export class CommandWriter {
     this.#room(size + 24);
     this.#header(size);
     for (const { bytes } of parts) this.length += bytes.copy(this.buffer, this.length);
-    this.buffer[this.length++] = CR;
-    this.buffer[this.length++] = LF;
+    this.#ascii("\r\n");
   }
 
   /** Writes any text as a bulk string. */
@@ -211,8 +176,7 @@ export class CommandWriter {
     this.#room(size + 24);
     this.#header(size);
     this.length += this.buffer.write(value, this.length, "utf8");
-    this.buffer[this.length++] = CR;
-    this.buffer[this.length++] = LF;
+    this.#ascii("\r\n");
   }
 
   /** Writes a whole command, off the hot path. */

@@ -19,14 +19,14 @@ const EMPTY = new Uint8Array(0);
 /** A unary call. The handler reads the message inside the read buffer. A response that fits is written in place. */
 export class UnaryServerCall extends SingleMessageCall implements UnaryCall {
   readonly #handler: InPlaceUnaryHandler;
-  #buffer: Uint8Array = EMPTY;
-  #start = 0;
-  #end = 0;
+  buffer: Uint8Array = EMPTY;
+  start = 0;
+  end = 0;
   /** The buffer of the last `reserve`. */
   #reply: Uint8Array = EMPTY;
   /** The number of bytes that the handler may write into `#reply`. */
   #replyBytes = 0;
-  #offset = 0;
+  offset = 0;
 
   constructor(
     stream: ServerStream,
@@ -38,30 +38,14 @@ export class UnaryServerCall extends SingleMessageCall implements UnaryCall {
     this.#handler = handler;
   }
 
-  get buffer(): Uint8Array {
-    return this.#buffer;
-  }
-
-  get start(): number {
-    return this.#start;
-  }
-
-  get end(): number {
-    return this.#end;
-  }
-
-  get offset(): number {
-    return this.#offset;
-  }
-
   get readAt(): number {
     return this.stream.lastRead.wall;
   }
 
   protected onMessage(bytes: Uint8Array, start: number, end: number): void {
-    this.#buffer = bytes;
-    this.#start = start;
-    this.#end = end;
+    this.buffer = bytes;
+    this.start = start;
+    this.end = end;
     try {
       const result: unknown = this.#handler(this);
       // The type also allows an async function. When its promise rejects, the call fails, and the process continues.
@@ -74,9 +58,9 @@ export class UnaryServerCall extends SingleMessageCall implements UnaryCall {
       this.fail(error);
     }
     if (this.isFinished) return;
-    this.#buffer = EMPTY;
-    this.#start = 0;
-    this.#end = 0;
+    this.buffer = EMPTY;
+    this.start = 0;
+    this.end = 0;
     this.markPending();
   }
 
@@ -84,7 +68,7 @@ export class UnaryServerCall extends SingleMessageCall implements UnaryCall {
     const { stream } = this;
     this.#reply = stream.reserve(this.headers, PREFIX_BYTES + maxBytes, OK_TRAILERS);
     this.#replyBytes = maxBytes;
-    this.#offset = stream.reservedAt + PREFIX_BYTES;
+    this.offset = stream.reservedAt + PREFIX_BYTES;
     return this.#reply;
   }
 
@@ -92,7 +76,7 @@ export class UnaryServerCall extends SingleMessageCall implements UnaryCall {
     if (!(length >= 0 && length <= this.#replyBytes))
       throw new RangeError(`commit(${length}): ${this.#replyBytes} bytes were reserved`);
     if (this.isFinished) return;
-    const at = this.#offset;
+    const at = this.offset;
     const reply = this.#reply;
     // Writes the prefix before the message. This is safe even when the reservation has ended.
     reply[at - PREFIX_BYTES] = 0;
@@ -113,7 +97,7 @@ export class UnaryServerCall extends SingleMessageCall implements UnaryCall {
       this.send(copyOf(message, 0, length));
       return;
     }
-    this.reserve(length).set(message, this.#offset);
+    this.reserve(length).set(message, this.offset);
     this.commit(length);
   }
 

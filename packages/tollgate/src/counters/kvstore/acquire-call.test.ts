@@ -18,7 +18,7 @@ function wordsOf(steps: readonly (readonly (readonly [stems: string, hits: numbe
       })),
       NOW,
     );
-    const ticket = new Ticket().begin([], HoldBack.NEVER, Number.POSITIVE_INFINITY, 0, undefined, {
+    const ticket = new Ticket([], HoldBack.NEVER, Number.POSITIVE_INFINITY, 0, undefined, {
       answered: () => {},
       failed: assert.fail,
     });

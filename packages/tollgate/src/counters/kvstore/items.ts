@@ -1,4 +1,4 @@
-import type { Count, StoreError } from "../store.ts";
+import { type Count, HoldBack, type StoreError } from "../store.ts";
 import { expireTicket, Ticket } from "../transport/ticket.ts";
 import { AcquireStep } from "./acquire-step.ts";
 import { lengthOf } from "./stems.ts";
@@ -59,17 +59,10 @@ export class Items {
 
   /** Moves up to `most` items, and up to `mostBytes`, from the front of another list, but at least one. This list must be empty. */
   takeFrom(other: Items, most: number, mostBytes: number): void {
-    if (other.#length <= most && other.bytes <= mostBytes) {
-      [this.#contents, other.#contents] = [other.#contents, this.#contents];
-      [this.#tickets, other.#tickets] = [other.#tickets, this.#tickets];
-      [this.#modes, other.#modes] = [other.#modes, this.#modes];
-      [this.#length, other.#length] = [other.#length, 0];
-      [this.bytes, other.bytes] = [other.bytes, 0];
-      return;
-    }
+    const last = Math.min(most, other.#length);
     let many = 0;
-    do this.push(other.item(many), other.ticket(many), other.mode(many));
-    while (++many < Math.min(most, other.#length) && this.bytes < mostBytes);
+    for (; many < last && (many === 0 || this.bytes < mostBytes); many++)
+      this.push(other.item(many), other.ticket(many), other.mode(many));
     for (let i = many; i < other.#length; i++)
       other.#set(i - many, other.item(i), other.ticket(i), other.mode(i));
     other.#shorten(other.#length - many);
@@ -121,7 +114,7 @@ export class Items {
   }
 }
 
-const noTicket = new Ticket();
+const noTicket = new Ticket([], HoldBack.NEVER, 0, 0, undefined, { answered() {}, failed() {} });
 
 function sizeOf(item: Item, ticket: Ticket): number {
   if (item instanceof AcquireStep) return item.bytes;

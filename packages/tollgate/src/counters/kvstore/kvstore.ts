@@ -49,8 +49,6 @@ export class KvstoreStore implements ReservationStore {
   readonly #topology: Topology;
   readonly #isCluster: boolean;
   readonly #earlierWindows = new EarlierWindows();
-  /** Reused by the next requests. */
-  readonly #tickets: Ticket[] = [];
   #closing = false;
   readonly #onRefund: RefundListener | undefined;
   #closed: Promise<void> | undefined;
@@ -249,8 +247,7 @@ export class KvstoreStore implements ReservationStore {
   ): Ticket {
     const patience = patienceOf(request);
     const since = performance.now();
-    const ticket = this.#tickets.pop() ?? new Ticket(this.#tickets);
-    return ticket.begin(counts, holdBack, since + patience, since, trace, waiter);
+    return new Ticket(counts, holdBack, since + patience, since, trace, waiter);
   }
 
   /** Connections for operators. The caller closes them. */

@@ -10,7 +10,7 @@ import { SettleCall } from "./settle-call.ts";
 
 function ticket(onFail: (error: Error) => void = assert.fail): Ticket {
   const waiter = { answered: () => {}, failed: (error: unknown) => onFail(error as Error) };
-  return new Ticket().begin([], HoldBack.NEVER, Number.POSITIVE_INFINITY, 0, undefined, waiter);
+  return new Ticket([], HoldBack.NEVER, Number.POSITIVE_INFINITY, 0, undefined, waiter);
 }
 
 const settled = (limit: number) =>

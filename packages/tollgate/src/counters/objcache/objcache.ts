@@ -32,8 +32,7 @@ class AcquireTicket extends Ticket {
   readonly request: AcquireRequest;
 
   constructor(request: AcquireRequest, looks: readonly Count[], ...wait: Parameters<TicketMaker>) {
-    super();
-    this.begin(looks, HoldBack.ALWAYS, ...wait);
+    super(looks, HoldBack.ALWAYS, ...wait);
     this.request = request;
   }
 }
@@ -77,7 +76,7 @@ export class ObjcacheStore implements CounterStore {
     if (request.counts.length === 0) return;
     return this.#start(request, (until, since, trace, waiter) => {
       const holdBack = holdBackOf(request.counts, request.holdBack);
-      return new Ticket().begin(request.counts, holdBack, until, since, trace, waiter);
+      return new Ticket(request.counts, holdBack, until, since, trace, waiter);
     });
   }
 

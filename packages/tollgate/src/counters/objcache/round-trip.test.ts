@@ -13,7 +13,7 @@ describe("a batch", () => {
     let done = 0;
     const members = [0, 1, 2].map((index) => {
       const count = makeCount({ stem: `${index}:` });
-      const ticket = new Ticket().begin(
+      const ticket = new Ticket(
         [count],
         index === 1 ? HoldBack.ALWAYS : HoldBack.NEVER,
         Number.POSITIVE_INFINITY,

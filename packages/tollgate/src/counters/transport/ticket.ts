@@ -1,44 +1,35 @@
 import type { CallTrace, TraceAttributes, TraceSpan, Tracing } from "../../observe/tracing/tracing.ts";
 import { type Count, HoldBack, StoreError, type Waiter } from "../store.ts";
 
-/** The most tickets that a list keeps for further requests. */
-const MAX_FREE = 1024;
-
 /**
  * A request in progress: the number of its open counts, and its waiter. When it is done (answered, failed or past its
  * deadline) nothing changes its counts afterwards: the caller may reuse them.
  */
 export class Ticket {
-  counts: readonly Count[] = [];
-  holdBack: HoldBack = HoldBack.NEVER;
+  readonly counts: readonly Count[];
+  readonly holdBack: HoldBack;
   /** Milliseconds of the monotonic clock; Infinity for none. */
-  deadline = 0;
+  readonly deadline: number;
   /** Start of the wait, on the same clock. */
-  since = 0;
+  readonly since: number;
   /** The recorded call of this request. */
-  trace: CallTrace | undefined;
+  readonly trace: CallTrace | undefined;
   /** Parts with a result of their own: counts, or script calls. */
-  parts = 0;
-  left = 0;
+  parts: number;
+  left: number;
   done = false;
   /** Number of times that one of its counts was sent again (MOVED, ASK, TRYAGAIN, NOSCRIPT). */
   redirections = 0;
-  #waiter: Waiter | undefined;
-  readonly #free: Ticket[] | undefined;
+  readonly #waiter: Waiter;
 
-  /** @param free gets the ticket when it is answered, for {@link begin}. A failed one may still be in a queue. */
-  constructor(free?: Ticket[]) {
-    this.#free = free;
-  }
-
-  begin(
+  constructor(
     counts: readonly Count[],
     holdBack: HoldBack,
     deadline: number,
     since: number,
     trace: CallTrace | undefined,
     waiter: Waiter,
-  ): this {
+  ) {
     this.counts = counts;
     this.holdBack = holdBack;
     this.deadline = deadline;
@@ -46,10 +37,7 @@ export class Ticket {
     this.trace = trace;
     this.parts = counts.length;
     this.left = this.atomic ? 1 : counts.length;
-    this.done = false;
-    this.redirections = 0;
     this.#waiter = waiter;
-    return this;
   }
 
   /** Whether its counts may hold each other back: then one atomic step counts all of them. */
@@ -67,17 +55,14 @@ export class Ticket {
   answered(): void {
     if (--this.left > 0 || this.done) return;
     this.done = true;
-    this.#waiter!.answered();
-    if (this.#free === undefined || this.#free.length >= MAX_FREE) return;
-    this.#waiter = undefined;
-    this.#free.push(this);
+    this.#waiter.answered();
   }
 
   /** The waiter gets the error after the present callback: tickets often fail within a walk over the queues. */
   fail(error: StoreError): void {
     if (this.done) return;
     this.done = true;
-    queueMicrotask(() => this.#waiter!.failed(error));
+    queueMicrotask(() => this.#waiter.failed(error));
   }
 }
 

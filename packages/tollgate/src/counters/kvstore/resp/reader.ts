@@ -22,7 +22,7 @@ export class ErrorReply {
 }
 
 /**
- * Integers beyond 15 digits are bigints, in an array those beyond 2^53 - 1; a bulk or simple string is a string; nil is null.
+ * Integers beyond 2^53 - 1 are bigints; a bulk or simple string is a string; nil is null.
  */
 export type Reply = number | bigint | string | null | ErrorReply | readonly Reply[];
 
@@ -64,27 +64,10 @@ export class ReplyReader {
   feed(chunk: Buffer): void {
     const buffer = this.#kept.length === 0 ? chunk : Buffer.concat([this.#kept, chunk]);
     this.#buffer = buffer;
+    this.#at = 0;
     let at = 0;
-    for (;;) {
-      // Most replies are `:<digits>\r\n`, read here without a call.
-      let here = at;
-      if (buffer[here] === COLON) {
-        let value = 0;
-        let byte = buffer[++here]!;
-        while (byte >= 48 && byte <= 57) {
-          value = value * 10 + (byte - 48);
-          byte = buffer[++here]!;
-        }
-        const digits = here - at - 1;
-        if (byte === CR && digits > 0 && digits < 16 && here + 1 < buffer.length) {
-          at = here + 2;
-          this.#sink.reply(value);
-          continue;
-        }
-      }
-      if (at >= buffer.length) break;
-      this.#at = at;
-      const reply = this.#parse(0);
+    while (at < buffer.length) {
+      const reply = this.#integer() ?? this.#parse(0);
       if (reply === incomplete) break;
       at = this.#at;
       this.#sink.reply(reply);
@@ -133,7 +116,7 @@ export class ReplyReader {
     return text;
   }
 
-  /** Reads an integer of an array in place. Undefined for other replies, and beyond 2^53 - 1. */
+  /** Reads an integer in place. Undefined for other replies, and beyond 2^53 - 1. */
   #integer(): number | undefined {
     const buffer = this.#buffer;
     let at = this.#at;

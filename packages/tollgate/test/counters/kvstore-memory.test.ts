@@ -3,6 +3,7 @@ import { after, before, test } from "node:test";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import { RedisServer } from "../servers/redis.ts";
+import { type GroupFields, makeAcquire } from "./acquire-conformance.ts";
 import { countOne, makeKvstore } from "./kvstore-support.ts";
 
 setFlagsFromString("--expose-gc");
@@ -17,6 +18,16 @@ after(() => redis.stop());
 const BATCHES = 40;
 const LONG = 500_000;
 
+/** Bytes of the heap that work leaves behind. */
+async function retainedBy(work: () => Promise<void>): Promise<number> {
+  collectGarbage();
+  const before = process.memoryUsage().heapUsed;
+  await work();
+  collectGarbage();
+  collectGarbage();
+  return process.memoryUsage().heapUsed - before;
+}
+
 test("a connection retains no key of its earlier batches", async (t) => {
   const store = makeKvstore({ url: redis.url, poolSize: 1 });
   t.after(() => store.close());
@@ -30,11 +41,24 @@ test("a connection retains no key of its earlier batches", async (t) => {
     }
   };
   await countOne(store, { stem: "warm|hour:" });
-  collectGarbage();
-  const before = process.memoryUsage().heapUsed;
-  await round();
-  collectGarbage();
-  collectGarbage();
-  const used = process.memoryUsage().heapUsed - before;
+  const used = await retainedBy(round);
   assert.ok(used < (BATCHES * LONG) / 4, `${used} bytes`);
+});
+
+test("the calls of a script share their memory, wherever they are in a batch", async (t) => {
+  const store = makeKvstore({ url: redis.url, poolSize: 1 });
+  t.after(() => store.close());
+  const limits = Array.from({ length: 200 }, (_, index): GroupFields => {
+    return { limits: [{ stem: `${index}|bucket:`, algorithm: "token_bucket" }] };
+  });
+  const batch = (counts: number) =>
+    Promise.all([
+      ...Array.from({ length: counts }, (_, index) => countOne(store, { stem: `${index}|hour:` })),
+      ...limits.map((group) => store.acquire(makeAcquire([group], Date.now()))),
+    ]);
+  for (let warming = 0; warming < 10; warming++) await batch(BATCHES);
+  const used = await retainedBy(async () => {
+    for (let counts = 0; counts < BATCHES; counts++) await batch(counts);
+  });
+  assert.ok(used < BATCHES * limits.length * 100, `${used} bytes`);
 });

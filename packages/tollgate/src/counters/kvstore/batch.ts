@@ -1,6 +1,7 @@
 import { type Count, MAX_COUNT, Outcome, StoreError } from "../store.ts";
 import type { Exchange } from "../transport/link.ts";
 import { type Ticket, unusableAnswer } from "../transport/ticket.ts";
+import { AcquireCall } from "./acquire-call.ts";
 import { AcquireStep } from "./acquire-step.ts";
 import { type Item, Items, SendMode } from "./items.ts";
 import { Kind, nextPosition, Op, startPositions } from "./op.ts";
@@ -8,6 +9,8 @@ import { OpWriter, type OpWriterContext } from "./op-writer.ts";
 import { OpsByStem } from "./ops-by-stem.ts";
 import { ErrorReply, type Reply } from "./resp/reader.ts";
 import type { CommandWriter } from "./resp/writer.ts";
+import { Reused } from "./reused.ts";
+import { SettleCall } from "./settle-call.ts";
 import { hashOf } from "./stems.ts";
 
 /** A key that needs an EXPIRE without a count. */
@@ -43,8 +46,10 @@ export class Batch implements Exchange<Reply> {
   #hitsOf = new Float64Array(256);
   readonly #byStem = new OpsByStem();
   /** The last call of each slot of the script for limits, and of that for reservations. */
-  readonly #calls = new Map<number, Op>();
-  readonly #settles = new Map<number, Op>();
+  readonly #lastAcquires = new Map<number, Op>();
+  readonly #lastSettles = new Map<number, Op>();
+  readonly #acquires = new Reused(() => new AcquireCall());
+  readonly #settles = new Reused(() => new SettleCall());
   /** The op of the next reply, and whether the reply to its ASKING has arrived. */
   #cursor = 0;
   #asked = false;
@@ -69,10 +74,12 @@ export class Batch implements Exchange<Reply> {
     this.#onDone = onDone;
     this.#writer = writer;
     this.#used = this.#cursor = this.commands = 0;
+    this.#acquires.restart();
+    this.#settles.restart();
     this.#asked = false;
     this.#byStem.clear();
-    this.#calls.clear();
-    this.#settles.clear();
+    this.#lastAcquires.clear();
+    this.#lastSettles.clear();
     const { items } = this;
     if (items.length > this.#opOf.length) {
       this.#opOf = new Int32Array(2 * items.length);
@@ -122,14 +129,16 @@ export class Batch implements Exchange<Reply> {
 
   #assignStep(step: AcquireStep, ticket: Ticket, mode: number): number {
     const { settled } = step;
-    const calls = settled === undefined ? this.#calls : this.#settles;
+    const last = settled === undefined ? this.#lastAcquires : this.#lastSettles;
     const isAlone = (mode & (SendMode.ASKING | SendMode.ALONE)) !== 0;
-    let op = isAlone ? undefined : calls.get(step.slot);
+    let op = isAlone ? undefined : last.get(step.slot);
     if (op === undefined || !addStep(op, step, ticket)) {
       op = this.#nextOp(settled === undefined ? Kind.ACQUIRE : Kind.SETTLE, mode);
       op.running = this.#used - 1;
+      if (settled === undefined) op.acquire = this.#acquires.take();
+      else op.settle = this.#settles.take();
       addStep(op, step, ticket);
-      if (!isAlone) calls.set(step.slot, op);
+      if (!isAlone) last.set(step.slot, op);
     }
     op.mode |= mode;
     return op.running;
@@ -213,7 +222,7 @@ export class Batch implements Exchange<Reply> {
           op.ticket!.fail(unusableAnswer(cause));
         }
       if (op.kind >= Kind.ACQUIRE && op.reply !== undefined && !(op.reply instanceof ErrorReply))
-        (op.kind === Kind.ACQUIRE ? op.call : op.settle).settle(op.reply);
+        (op.acquire ?? op.settle!).settle(op.reply);
       if (op.kind <= Kind.REFUND && op.reply !== undefined && startPositions(op) && !op.expires)
         context.fresh(this.#freshKeyOf(op));
     }
@@ -290,5 +299,5 @@ export class Batch implements Exchange<Reply> {
 
 /** @returns false if the step needs another call */
 function addStep(op: Op, step: AcquireStep, ticket: Ticket): boolean {
-  return step.settled === undefined ? op.call.add(step, ticket) : op.settle.add(step.settled, ticket);
+  return step.settled === undefined ? op.acquire!.add(step, ticket) : op.settle!.add(step.settled, ticket);
 }

@@ -91,13 +91,13 @@ export class OpWriter {
   }
 
   #writeAcquire(writer: CommandWriter, op: Op): void {
-    const { call } = op;
+    const call = op.acquire!;
     writer.raw(scriptHead(acquireScript, call.keys, ACQUIRE_ARGS, this.#withText(acquireScript, op)));
     call.write(writer, this.#context.now(), this.#context.lifetime(0));
   }
 
   #writeSettle(writer: CommandWriter, op: Op): void {
-    const call = op.settle;
+    const call = op.settle!;
     writer.raw(scriptHead(settleScript, call.keys, call.args, this.#withText(settleScript, op)));
     call.write(writer, this.#context.now(), this.#context.lifetime(0));
   }

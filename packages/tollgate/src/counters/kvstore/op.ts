@@ -1,8 +1,8 @@
 import { MAX_COUNT, type StemPlace } from "../store.ts";
 import type { Ticket } from "../transport/ticket.ts";
-import { AcquireCall } from "./acquire-call.ts";
+import type { AcquireCall } from "./acquire-call.ts";
 import { ErrorReply, type Reply, toInteger } from "./resp/reader.ts";
-import { SettleCall } from "./settle-call.ts";
+import type { SettleCall } from "./settle-call.ts";
 
 /** The kinds of commands. */
 export const Kind = { LOOK: 0, ADD: 1, REFUND: 2, ATOMIC: 3, EXPIRE: 4, ACQUIRE: 5, SETTLE: 6 } as const;
@@ -28,23 +28,13 @@ export class Op {
   /** Atomic: for each count, the hash of its key if the script sets its expiry. */
   hashes: (number | undefined)[] = [];
   expiryAcknowledged = false;
-  #call: AcquireCall | undefined;
-  #settle: SettleCall | undefined;
+  /** Acquire: the call of the script for limits. */
+  acquire: AcquireCall | undefined;
+  /** Settle: the call of the script for reservations. */
+  settle: SettleCall | undefined;
   reply: Reply | undefined;
   /** The counter before the next member to settle. */
   running = 0;
-
-  /** Acquire: the call of the script. */
-  get call(): AcquireCall {
-    this.#call ??= new AcquireCall();
-    return this.#call;
-  }
-
-  /** Settle: the call of the script. */
-  get settle(): SettleCall {
-    this.#settle ??= new SettleCall();
-    return this.#settle;
-  }
 
   /** An op that waits for its next batch must not retain callers or their keys. */
   release(): void {
@@ -52,8 +42,9 @@ export class Op {
     this.stem = "";
     this.place = undefined;
     this.reply = undefined;
-    this.#call?.clear();
-    this.#settle?.clear();
+    this.acquire?.clear();
+    this.settle?.clear();
+    this.acquire = this.settle = undefined;
   }
 }
 

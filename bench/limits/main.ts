@@ -9,11 +9,11 @@ import { accuracyTable } from "./accuracy.ts";
 import { callsTable } from "./calls.ts";
 import { embeddedTable } from "./embedded.ts";
 import { overRedis } from "./over-redis.ts";
-import { passedSvg } from "./passed-svg.ts";
-import { algorithms, LIMIT, passed, SECONDS } from "./traffic.ts";
+import { plots } from "./plots.ts";
+import { LIMIT, SECONDS } from "./traffic.ts";
 
 const ROUNDS = 7;
-const plots = join(import.meta.dirname, "../../docs/limits");
+const folder = join(import.meta.dirname, "../../docs/limits");
 
 export async function main(args: string[]): Promise<void> {
   if (args.includes("--plots")) writePlots();
@@ -30,20 +30,6 @@ export async function main(args: string[]): Promise<void> {
     );
 }
 
-/** Above the limit for 30 s, a pause, and a burst on each side of a window's edge. */
 function writePlots(): void {
-  const steady = Array.from({ length: 500 }, (_, index) => index * 50);
-  const burst = Array.from({ length: 200 }, (_, index) => 49_000 + index * 10);
-  const asked = [...steady, ...burst];
-  for (const [file, name] of [
-    ["fixed-window", "fixed_window"],
-    ["sliding-window", "sliding_window"],
-    ["token-bucket", "token_bucket"],
-  ] as const) {
-    const yaml = algorithms.find(([one]) => one === name)![1];
-    writeFileSync(
-      join(plots, `${file}.svg`),
-      passedSvg(`${name}: 100 in 10 s`, asked, passed(yaml, asked), 70_000),
-    );
-  }
+  for (const [file, svg] of plots()) writeFileSync(join(folder, `${file}.svg`), svg);
 }

@@ -83,6 +83,19 @@ for (const [name, of, code, message] of refusals) {
   });
 }
 
+test("an override may have a window of ten years", () => {
+  const { ask } = setUp({ k: rule() });
+  for (const [unit, unitMultiplier] of [
+    [Unit.SECOND, 315_360_000],
+    [Unit.YEAR, 10],
+  ] as const) {
+    const { statuses } = ask(
+      request(descriptor("k", { limit: { requestsPerUnit: 1, unit, unitMultiplier } })),
+    );
+    assert.deepEqual(statuses[0]!.currentLimit, { requestsPerUnit: 1, unit, unitMultiplier, name: "" });
+  }
+});
+
 test("a decision without rules is an error", () => {
   const { decider } = setUp({});
   assert.throws(() => decider.prepare(request(descriptor("k")), undefined), {

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
 import { describe, it } from "node:test";
+import { Ajv2020 } from "ajv/dist/2020.js";
 import fc from "fast-check";
 import { EmbeddedStore } from "../counters/embedded/embedded-store.ts";
 import type { CountRequest } from "../counters/store.ts";
@@ -8,7 +10,7 @@ import { KeyMask } from "../observe/key-mask.ts";
 import { mergeTopKeys } from "../observe/top-keys/merge-top-keys.ts";
 import { ThreadTopKeys } from "../observe/top-keys/thread-top-keys.ts";
 import { encodeRequest } from "../protocol/encode-request.ts";
-import type { RateLimitRequest } from "../protocol/messages.ts";
+import { type RateLimitRequest, Unit } from "../protocol/messages.ts";
 import { RequestPlaces } from "../protocol/scan-request.ts";
 import { loadRules } from "../rules/load-rules.ts";
 import { MapStatistics, plainOptions } from "./decide.fixture.ts";
@@ -16,6 +18,14 @@ import { Decider } from "./decide.ts";
 import { DecisionObserver } from "./decision-observer.ts";
 import { DecisionRecorder } from "./decision-recorder.ts";
 import { PendingDecision } from "./pending-decision.ts";
+
+/** Whether the schema of the log names every field of a line. */
+const isDescribed = new Ajv2020({ strict: false }).compile(
+  JSON.parse(
+    readFileSync(new URL("../../schema/decision.schema.json", import.meta.url), "utf8"),
+    (_, value) => (value?.type === "object" ? { ...value, additionalProperties: false } : value),
+  ),
+);
 
 const WINDOW = 600_000;
 const START = 1_700_000_100_000;
@@ -29,6 +39,7 @@ descriptors:
   - { key: shared, value: a*, share_threshold: true, rate_limit: { unit: year, requests_per_unit: 100 } }
   - { key: free, rate_limit: { unlimited: true } }
   - { key: shadow, shadow_mode: true, rate_limit: { unit: year, requests_per_unit: 0 } }
+  - { key: wide, rate_limit: { unit: hour, unit_multiplier: 36, requests_per_unit: 9 } }
   - key: several
     rate_limits: [{ unit: day, requests_per_unit: 1 }, { unit: year, requests_per_unit: 2, name: y }]
 `,
@@ -228,5 +239,26 @@ describe("the observer of decisions", () => {
       lines.map((line) => JSON.parse(line).descriptors[0].entries),
       [[["user", "a"]], [["user", "b"]]],
     );
+  });
+
+  it("records the unit of a limit, and how many units its window has", async () => {
+    const { ask, recorder, lines } = create();
+    recorder.active = true;
+    for (const unitMultiplier of [undefined, 15]) {
+      const limit = { requestsPerUnit: 5, unit: Unit.MINUTE, unitMultiplier };
+      const of = requestFor(1, false, ["user", "a"], ["wide", "a"]);
+      const [own, wide] = of.descriptors;
+      await ask({ ...of, descriptors: [{ ...own!, limit }, wide!] }, START, true);
+    }
+    const minute = { requests_per_unit: 5, unit: "minute" };
+    const wide = { requests_per_unit: 9, unit: "hour", unit_multiplier: 36 };
+    assert.deepEqual(
+      lines.map((line) => JSON.parse(line).descriptors.map((one: { limit: object }) => one.limit)),
+      [
+        [minute, wide],
+        [{ ...minute, unit_multiplier: 15 }, wide],
+      ],
+    );
+    for (const line of lines) assert.ok(isDescribed(JSON.parse(line)), JSON.stringify(isDescribed.errors));
   });
 });

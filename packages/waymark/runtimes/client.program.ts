@@ -3,7 +3,7 @@ import { clientChecks } from "../test/support/client-checks.ts";
 
 export interface Checked {
   readonly name: string;
-  /** The reason of the failure. */
+  /** The reason for the failure. */
   readonly reason: string | undefined;
 }
 

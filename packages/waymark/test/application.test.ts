@@ -48,7 +48,7 @@ test("the constructor checks the options", () => {
   for (const [options, message] of rows) assert.throws(() => new Application(options), message);
 });
 
-test("a class has a valid unknownKeywords", async () => {
+test("an invalid unknownKeywords of a class prevents startup", async () => {
   class Lax extends Controller {
     static override unknownKeywords = "allow" as "ignore";
     GET() {

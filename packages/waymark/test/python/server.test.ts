@@ -34,7 +34,7 @@ test("a server and its workers end when the test's process is killed", async () 
   await gone(pids, scaled(10_000));
 });
 
-test("a server that has ended is not killed again", async () => {
+test("a server that ends by itself keeps its status and its output", async () => {
   const server = new PythonServer(["/usr/bin/python3", "-c", "print('done')"], ".");
   const { status, log } = await server.ended;
   assert.deepEqual([status, log], [0, "done\n"]);

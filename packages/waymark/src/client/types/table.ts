@@ -1,4 +1,7 @@
-/** Facts about methods for the client's run time, where types do not exist. `waymark types --table=FILE` writes it. */
+/**
+ * The facts about methods that the client needs at run time, when types do not exist. `waymark types --table=FILE` writes
+ * them.
+ */
 export interface Table {
   /** The version of the format. */
   readonly version: 1;

@@ -23,7 +23,7 @@ export function tellFiles(options?: ApplicationOptions, origins: readonly string
   process.once("disconnect", () => process.exit(0));
 }
 
-/** Sends the watcher the reason of a failed start. */
+/** Sends the watcher the reason for a failed start. */
 export function tellFault(fault: string): void {
   tellFiles();
   tell({ failed: fault });

@@ -8,8 +8,9 @@ export const MODULES = fileURLToPath(new URL("../../../node_modules", import.met
 
 /** Gives a folder the repository's copy of the bundler, in place of `npm install --save-dev esbuild`. */
 export function linkBundler(folder: string): void {
-  mkdirSync(join(folder, "node_modules"), { recursive: true });
-  symlinkSync(join(MODULES, "esbuild"), join(folder, "node_modules", "esbuild"));
+  mkdirSync(join(folder, "node_modules", ".bin"), { recursive: true });
+  for (const path of ["esbuild", ".bin/esbuild"])
+    symlinkSync(join(MODULES, path), join(folder, "node_modules", path));
 }
 
 /** Runs the installed command to its end. Rejects with its output if it fails. */

@@ -47,7 +47,7 @@ export class PageCommands {
     let server: Started | undefined;
     for (const { text, output } of commandsOf(block)) {
       if (text.startsWith("npm install")) continue;
-      if (/^(?:\w+=\S+ )*(?:node|bun|deno|workerd) (?!invoke)/.test(text)) {
+      if (/\bPORT=8080 |^workerd /.test(text)) {
         server = await this.#serve(text, settings);
         continue;
       }

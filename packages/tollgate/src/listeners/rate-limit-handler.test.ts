@@ -30,7 +30,7 @@ class LaterStore implements CounterStore {
   }
 }
 
-function handler(wrap: (store: EmbeddedStore) => CounterStore = (store) => store) {
+function handler(wrap: (store: EmbeddedStore) => CounterStore = (store) => store, now = () => NOW) {
   const store = wrap(EmbeddedStore.create({ sizeInBytes: 1 << 20, reclaimInterval: 0 }));
   const statistics = createStatistics();
   function rulesOf(limit: number) {
@@ -46,7 +46,7 @@ function handler(wrap: (store: EmbeddedStore) => CounterStore = (store) => store
       statistics,
       ruleSet: () => ruleSet,
       log: createLogger({ level: "panic" }),
-      now: () => NOW,
+      now,
     }),
     setLimit(limit: number) {
       ruleSet = rulesOf(limit);
@@ -122,4 +122,16 @@ test("an invalid message and invalid JSON are refused each time", () => {
     assert.throws(() => it.decideMessage(Buffer.from([0xff]), 0, 1, NOW, 0), { name: "WireError" });
     assert.throws(() => it.decideJson(Buffer.from("{")), { name: "JsonRequestError" });
   }
+});
+
+test("a request has one instant for all its windows", async () => {
+  let year = 0;
+  const { it } = handler(undefined, () => NOW + 31_536_000_000 * year++);
+  const left = async () => {
+    const { statuses } = await it.decideJson(json("a", "a", "a"));
+    return statuses.map(({ limitRemaining }) => limitRemaining);
+  };
+  assert.deepEqual(await left(), [2, 1, 0]);
+  assert.equal(year, 1, "the clock was read once");
+  assert.deepEqual(await left(), [2, 1, 0], "in the next window");
 });

@@ -120,6 +120,9 @@ describe("calendar windows from 1990 to 2040", () => {
     assert.equal(window.startOf(midnight), midnight);
     assert.equal(dateAt(midnight + 120, "America/St_Johns").toString(), "1987-10-24");
     assert.equal(window.startOf(midnight + 120), midnight);
+    const other = new CalendarWindow(Unit.DAY, { timeZone: "America/St_Johns", weekStarts: "monday" });
+    assert.equal(other.startOf(midnight + 120), midnight, "also for a process that starts then");
+    assert.equal(other.size, window.size);
   });
 
   test("a time zone has its usual name", () => {

@@ -622,6 +622,30 @@ describe("kvstore: limits of every algorithm", () => {
     assert.deepEqual(await keys(redis), [`{${stem}}a`, `{${stem}}bucket:86400`, `{${stem}}sliding:60`]);
   });
 
+  test("the main instance has windows of several seconds", async (t) => {
+    const store = new PerSecondStore(open(t), open(t, { url: second.url }));
+    const stem = stemOf(t);
+    const now = Date.now();
+    const windowStart = Math.floor(now / 10_000) * 10;
+    const count = {
+      stem: `${stem}fixed:10:`,
+      windowStart,
+      windowSize: 10,
+      hits: 1,
+      limit: 5,
+      refuses: Refuses.ALWAYS,
+      outcome: Outcome.COUNTED as Outcome,
+      after: -1,
+    };
+    await store.count({ counts: [count], holdBack: HoldBack.NEVER, now, deadline: 0 });
+    await ask(store, [{ limits: [{ stem: `${stem}bucket:10`, algorithm: "token_bucket", windowSize: 10 }] }]);
+    assert.deepEqual(await second.command("KEYS", `*${stem}*`), []);
+    assert.deepEqual(((await redis.command("KEYS", `*${stem}*`)) as string[]).sort(), [
+      `${stem}bucket:10`,
+      `${stem}fixed:10:${windowStart}`,
+    ]);
+  });
+
   test("limits of two instances hold each other back", async (t) => {
     const store = new PerSecondStore(open(t), open(t, { url: second.url }));
     const stem = stemOf(t);

@@ -8,10 +8,13 @@ import { rulesOf } from "../../test/rules/helpers.ts";
 import { EmbeddedStore } from "../counters/embedded/embedded-store.ts";
 import { OverLimitCache } from "../counters/over-limit-cache.ts";
 import { type CounterStore, HoldBack, Outcome, Refuses } from "../counters/store.ts";
+import { createStatistics } from "../observe/registry.ts";
 import type { RuleStatistics } from "../observe/statistics.ts";
 import type { AdjustmentRecord } from "../overrides/record.ts";
 import { OverrideTable } from "../overrides/table.ts";
 import { Code, type Descriptor, type RateLimitResponse, Unit } from "../protocol/messages.ts";
+import { MergedStatistics } from "../service/threads/merged-statistics.ts";
+import { ThreadStatistics } from "../service/threads/thread-statistics.ts";
 import { descriptor, MapStatistics, plainOptions, request } from "./decide.fixture.ts";
 import { Decider, type DecisionOptions } from "./decide.ts";
 import { createKeyFormat } from "./key-format.ts";
@@ -388,6 +391,38 @@ descriptors:
       [1, 1, 1, 0],
     );
   });
+
+  for (const [what, value, maxDynamicKeys, key] of [
+    ["beyond the bound of keys", "v", 0, "d._other"],
+    ["with a longer name than a statistic may have", "v".repeat(445), 100, "d.k_v"],
+    ["with a much longer name", "v".repeat(1000), 100, "d.k_v"],
+  ] as const)
+    test(`a refused hit is counted once for a list ${what}`, () => {
+      const rules = rulesOf(`
+domain: d
+descriptors:
+  - { key: k, detailed_metric: true, rate_limits: [{ requests_per_unit: 0, unit: day }, { requests_per_unit: 0, unit: year }] }
+`);
+      const registry = createStatistics({ maxDynamicKeys });
+      const threads = new ThreadStatistics(maxDynamicKeys, () => {});
+      const merged = createStatistics({ maxDynamicKeys });
+      for (const statistics of [registry, threads]) {
+        const store = EmbeddedStore.create({ sizeInBytes: 65_536, reclaimInterval: 0 });
+        const decider = new Decider(plainOptions, statistics, store);
+        const of = request({ ...descriptor("k"), entries: [{ key: "k", value }] });
+        decider.decide(decider.prepare(of, rules), NOW, 0);
+      }
+      new MergedStatistics(merged).add(1, threads.take());
+      for (const { counters } of [registry, merged]) {
+        const found = counters
+          .map((series) => [series.name, series.read(series.stats.indexOf("over_limit"))] as const)
+          .filter(([name]) => name.includes(key));
+        assert.deepEqual(
+          found.map(([, over]) => over),
+          [1],
+        );
+      }
+    });
 
   test("equal descriptors of a request are decided in order", () => {
     const { ask } = setUp({ yaml });

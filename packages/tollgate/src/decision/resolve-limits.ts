@@ -1,7 +1,7 @@
 /** The limits of a rule with more than a number, a unit and a name. */
 import type { Algorithm } from "../counters/algorithms/algorithm.ts";
 import { algorithms } from "../counters/algorithms/algorithms.ts";
-import type { RuleStatistics, Statistics } from "../observe/statistics.ts";
+import type { MetricKey, RuleStatistics, Statistics } from "../observe/statistics.ts";
 import type { Entry } from "../protocol/messages.ts";
 import { isPlain, type Limit, plainLimit, statisticName } from "../rules/limit.ts";
 import type { Match } from "../rules/rule.ts";
@@ -56,7 +56,7 @@ export function stemsOf(
 /** `<metric key>.limit.<name>.over_limit` */
 function limitStatistics(statistics: Pick<Statistics, "rule">, match: Match, limit: Limit): RuleStatistics {
   const { domain, levels } = match.metricKey;
-  const key = { domain, levels: [...levels, "limit", statisticName(limit)] };
+  const key: MetricKey = { domain, levels: [...levels, "limit", statisticName(limit)], isLimit: true };
   return statistics.rule(key, match.metricFromRequest);
 }
 

@@ -30,7 +30,15 @@ export function boundedKey(key: MetricKey): MetricKey {
   return units <= MAX_UNITS && !hasNul ? key : bounded(key);
 }
 
-function bounded({ domain, levels }: MetricKey): MetricKey {
+/** Whether the bounded form of a key lacks its end. Then it may be that of another key. */
+export function isCut({ levels }: MetricKey, bounded: MetricKey): boolean {
+  return (
+    bounded.levels.length < levels.length ||
+    (bounded.levels.at(-1) ?? "").length < (levels.at(-1) ?? "").length
+  );
+}
+
+function bounded({ domain, levels, isLimit }: MetricKey): MetricKey {
   let left = MAX_UNITS;
   const parts: string[] = [];
   for (let index = 0; index <= levels.length && left >= 0; index++) {
@@ -40,7 +48,7 @@ function bounded({ domain, levels }: MetricKey): MetricKey {
     parts.push(short.replaceAll("\0", "_"));
     left -= part.length + 1;
   }
-  return { domain: parts[0]!, levels: parts.slice(1) };
+  return { domain: parts[0]!, levels: parts.slice(1), ...(isLimit && { isLimit }) };
 }
 
 /** Joins a bounded key into one text. Only equal keys have equal texts. */

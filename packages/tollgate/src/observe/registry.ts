@@ -1,5 +1,5 @@
 import { KeyBudget } from "./key-budget.ts";
-import { boundedKey, boundedText, identityOf } from "./name-parts.ts";
+import { boundedKey, boundedText, identityOf, isCut } from "./name-parts.ts";
 import { cut, cutParts, MAX_NAME_BYTES, sanitise, sortTags, splitTags, type Tag } from "./names.ts";
 import {
   type CounterSeries,
@@ -14,14 +14,15 @@ import {
   type StatisticsView,
   type TimerEntry,
 } from "./series.ts";
-import type {
-  Counter,
-  GaugeReader,
-  MetricKey,
-  ReservationStatistics,
-  RuleStatistics,
-  Statistics,
-  Timer,
+import {
+  type Counter,
+  type GaugeReader,
+  type MetricKey,
+  type ReservationStatistics,
+  type RuleStatistics,
+  type Statistics,
+  type Timer,
+  uncounted,
 } from "./statistics.ts";
 import { type SnapshotOptions, snapshot } from "./stats-page.ts";
 import { RecordingTimer } from "./timer.ts";
@@ -103,16 +104,21 @@ class StatisticsRegistry implements Registry {
 
   rule(key: MetricKey, fromRequest: boolean): RuleStatistics {
     const bounded = boundedKey(key);
+    if (key.isLimit && isCut(key, bounded)) return uncounted;
     const alias = identityOf(bounded);
     return this.#rules.get(alias) ?? this.#aliases.get(alias) ?? this.#makeRule(bounded, alias, fromRequest);
   }
 
-  #makeRule(key: MetricKey, alias: string, fromRequest: boolean): RuleSeries {
-    const [domain, ...levels] = cutParts([key.domain, ...key.levels].map(sanitise), MAX_KEY_BYTES);
+  #makeRule(key: MetricKey, alias: string, fromRequest: boolean): RuleStatistics {
+    const parts = [key.domain, ...key.levels].map(sanitise);
+    const kept = cutParts(parts, MAX_KEY_BYTES);
+    // The rest of its name may be that of its rule.
+    if (key.isLimit && kept !== parts) return uncounted;
+    const [domain, ...levels] = kept;
     const identity = identityOf({ domain: domain!, levels });
     let series = this.#rules.get(identity);
     if (series === undefined) {
-      if (!this.#admits(identity, fromRequest)) return this.#other(domain!);
+      if (!this.#admits(identity, fromRequest)) return key.isLimit ? uncounted : this.#other(domain!);
       series = this.#addRule(identity, domain!, levels);
     }
     if (alias !== identity && this.#aliasBudget.take(alias)) this.#aliases.set(alias, series);

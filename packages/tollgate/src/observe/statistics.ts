@@ -22,7 +22,23 @@ export interface MetricKey {
   readonly domain: string;
   /** One segment for each level (`key`, `key_value`), unsanitised; empty for an override without entries. */
   readonly levels: readonly string[];
+  /**
+   * Whether it is one limit of a list. Without a name of its own, nothing counts its hits: the rule's statistics have
+   * them already.
+   */
+  readonly isLimit?: true;
 }
+
+/** Statistics that no page and no sink shows. */
+export const uncounted: RuleStatistics = {
+  totalHits: 0,
+  overLimit: 0,
+  nearLimit: 0,
+  withinLimit: 0,
+  shadowMode: 0,
+  overLimitWithLocalCache: 0,
+  totalNegativeHits: 0,
+};
 
 /** The statistics of one metric key: `ratelimit.service.rate_limit.<metric key>.<stat>`. */
 export interface RuleStatistics {
@@ -51,7 +67,7 @@ export interface Statistics {
   /**
    * Returns the statistics of a metric key; the same object for the same key.
    * @param fromRequest whether a part of the key came from a request. `STATS_MAX_DYNAMIC_KEYS` bounds such keys; keys
-   *   beyond it share the key `_other` of their domain.
+   *   beyond it share the key `_other` of their domain. Single limits beyond it have no statistics.
    */
   rule(key: MetricKey, fromRequest: boolean): RuleStatistics;
   /** Returns the reservations of a rule. They appear among the statistics with the first call for the rule. */

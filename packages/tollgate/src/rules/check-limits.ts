@@ -1,4 +1,5 @@
 /** Checks the settings of limits beyond a number and a unit. */
+import { sanitise } from "../observe/names.ts";
 import { unitNames, windowSeconds } from "../protocol/units.ts";
 import { hasTemporal, isCalendarUnit, timeZoneName } from "./calendar-window.ts";
 import type { DraftDescriptor, DraftLimit, DraftLimitSettings } from "./draft.ts";
@@ -41,7 +42,7 @@ function checkList({ at, items }: NonNullable<DraftDescriptor["limits"]>, report
     const settings = settingsOf(limit, true);
     for (const [what, name] of [
       ["counter", keyPartOf(settings)],
-      ["name in statistics", statisticName(settings)],
+      ["name in statistics", sanitise(statisticName(settings))],
     ] as const) {
       const first = seen.get(`${what} ${name}`);
       if (first === undefined) seen.set(`${what} ${name}`, String(index + 1));

@@ -1,13 +1,14 @@
 import { KeyBudget } from "../../observe/key-budget.ts";
-import { boundedKey, boundedText, identityOf } from "../../observe/name-parts.ts";
-import type {
-  Counter,
-  GaugeReader,
-  MetricKey,
-  ReservationStatistics,
-  RuleStatistics,
-  Statistics,
-  Timer,
+import { boundedKey, boundedText, identityOf, isCut } from "../../observe/name-parts.ts";
+import {
+  type Counter,
+  type GaugeReader,
+  type MetricKey,
+  type ReservationStatistics,
+  type RuleStatistics,
+  type Statistics,
+  type Timer,
+  uncounted,
 } from "../../observe/statistics.ts";
 import { type BinnedDurations, DurationBins } from "./duration-bins.ts";
 import { type RuleFigures, reservationFields, ruleFields, type ThreadFigures } from "./thread-messages.ts";
@@ -37,11 +38,12 @@ export class ThreadStatistics implements Statistics {
 
   rule(key: MetricKey, fromRequest: boolean): RuleStatistics {
     const bounded = boundedKey(key);
+    if (key.isLimit && isCut(key, bounded)) return uncounted;
     const identity = identityOf(bounded);
     const known = this.#rules.get(identity);
     if (known !== undefined) return known;
     if (fromRequest && !this.#dynamic.take(identity))
-      return this.rule({ domain: key.domain, levels: [OTHER] }, false);
+      return key.isLimit ? uncounted : this.rule({ domain: key.domain, levels: [OTHER] }, false);
     const rule = new TrackedRule(bounded, fromRequest);
     this.#rules.set(identity, rule);
     return rule;

@@ -2,7 +2,7 @@ import type { FormField } from "../http/form.ts";
 import type { ModuleEntry, SignatureOf } from "../routing/build-routes.ts";
 import type { ApplicationOptions } from "./options.ts";
 
-/** Tasks of TypeScript's compiler during a load. It always reads the types that the source alone does not show. */
+/** Further tasks of TypeScript's compiler. In each load, it reads the types that the source alone does not show. */
 export interface CompilerAsks {
   /** It must agree on the type of every parameter. Default false. */
   readonly verify?: boolean;

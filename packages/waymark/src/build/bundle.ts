@@ -20,7 +20,7 @@ export interface BundleOptions {
   readonly manifest: string | undefined;
   /** Whether the worker is deployed with the modules of Node. */
   readonly nodeCompat: boolean;
-  /** The features of this package that the application uses. Its code is still to be read. */
+  /** The routes and options of the application. Its code is read later. */
   readonly usage: Pick<Usage, "routes" | "options">;
 }
 

@@ -97,7 +97,8 @@ export function requestId(options: RequestIdOptions = {}): RequestIds {
     ids.set(request, id);
     return id;
   };
-  // Only the option `generate` may return what a header cannot contain. Without the check, a request takes 0.4 % less CPU.
+  // Only an id from the option `generate` may have characters that a header cannot contain. The check takes 0.4 % of a
+  // request's CPU.
   const onAnswer =
     generate === randomId
       ? (exchange: Exchange) => exchange.headers.replace(header, of(exchange))

@@ -1,15 +1,15 @@
 /**
- * `npm run openapi`: holds the examples to their OpenAPI documents. Two validators read the documents of the bookstore and
- * the issue board for both versions of OpenAPI, and those of Tollgate's ports. For the bookstore, `openapi-typescript`
- * makes a client that type-checks and runs, and schemathesis sends requests that fit the document, and requests that do
- * not. Installs the tools into `.suites`.
+ * `npm run openapi`: holds the examples to their OpenAPI documents. Two validators read the documents of the bookstore, the
+ * issue board and an application with everything else for both versions of OpenAPI, and those of Tollgate's ports.
+ * `openapi-typescript` makes types of them that compile. For the bookstore, they make a client that runs, and schemathesis
+ * sends requests that fit the document, and requests that do not. Installs the tools into `.suites`.
  *
  *   npm run openapi                     fails if a tool cannot be installed
  *   npm run openapi -- --if-available   prints the reason and goes on without it
  */
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { adminDocument } from "../packages/tollgate/src/admin/openapi-document.ts";
 import { openApiDocument } from "../packages/tollgate/src/listeners/openapi-document.ts";
@@ -28,6 +28,12 @@ const root = join(import.meta.dirname, "..");
 const suite = join(root, ".suites", "openapi");
 const examples = join(root, "examples");
 const bookstore = join(examples, "bookstore");
+/** The folders of the applications with documents. The last one has what the examples lack. */
+const applications = {
+  bookstore,
+  "issue-board": join(examples, "issue-board"),
+  shapes: join(root, "packages", "waymark", "test", "fixtures", "openapi"),
+};
 const launcher = join(root, "packages", "waymark", "bin", "waymark.mjs");
 
 /** @throws {Error} with the output of the command, if it fails */
@@ -103,9 +109,8 @@ const TSCONFIG = {
     exactOptionalPropertyTypes: true,
     allowImportingTsExtensions: true,
     noEmit: true,
-    skipLibCheck: true,
+    skipLibCheck: false,
   },
-  files: ["client.ts"],
 };
 
 /** Checks that contradict decided answers are off, each with its reason. */
@@ -138,12 +143,11 @@ include-path = "/books/covers/{book}"
 enabled = false
 `;
 
-/** The documents of an example, of OpenAPI 3.1 and 3.2. */
-function makeDocuments(example: string): string[] {
-  return ["3.1", "3.2"].map((spec) => {
-    const out = join(suite, `${example}-${spec}.json`);
-    const args = [launcher, "openapi", "--app=app.ts", `--spec=${spec}`, `--out=${out}`];
-    run(process.execPath, args, join(examples, example));
+/** The documents of the applications, of one version of OpenAPI. */
+function makeDocuments(spec: "3.1" | "3.2"): string[] {
+  return Object.entries(applications).map(([name, folder]) => {
+    const out = join(suite, `${name}-${spec}.json`);
+    run(process.execPath, [launcher, "openapi", "--app=app.ts", `--spec=${spec}`, `--out=${out}`], folder);
     return out;
   });
 }
@@ -181,15 +185,18 @@ function startBookstore(): Promise<{ readonly child: ChildProcess; readonly url:
   });
 }
 
-function checkClient(document: string, url: string): void {
-  run(process.execPath, [
-    join("node_modules", "openapi-typescript", "bin", "cli.js"),
-    document,
-    "-o",
-    "api.d.ts",
-  ]);
+/** @param documents the first one is that of the bookstore, which the client uses */
+function checkClient(documents: readonly string[], url: string): void {
+  const types = documents.map((document, at) => {
+    const out = at === 0 ? "api.d.ts" : `${basename(document, ".json")}.d.ts`;
+    run(process.execPath, [join("node_modules", "openapi-typescript", "bin", "cli.js"), document, "-o", out]);
+    return out;
+  });
   writeFileSync(join(suite, "client.ts"), CLIENT);
-  writeFileSync(join(suite, "tsconfig.json"), JSON.stringify(TSCONFIG));
+  writeFileSync(
+    join(suite, "tsconfig.json"),
+    JSON.stringify({ ...TSCONFIG, files: ["client.ts", ...types] }),
+  );
   run(process.execPath, [join("node_modules", "typescript", "bin", "tsc"), "-p", "."]);
   run(process.execPath, ["client.ts", url, TOKEN]);
 }
@@ -220,18 +227,19 @@ function available(name: string, installTools: () => void): boolean {
 mkdirSync(suite, { recursive: true });
 const hasNode = available("the packages of npm", installNode);
 const hasPython = available("schemathesis", installPython);
-const documents = ["bookstore", "issue-board"].flatMap(makeDocuments);
-const tollgate = writeTollgateDocuments();
-await validate([...documents, ...tollgate]);
+const documents = [...makeDocuments("3.1"), ...writeTollgateDocuments()];
+const all = [...documents, ...makeDocuments("3.2")];
+await validate(all);
 const { child, url } = await startBookstore();
 try {
   if (hasNode) {
     writeFileSync(join(suite, "lint.mjs"), LINT);
-    const all = [...documents, ...tollgate];
     run(process.execPath, ["lint.mjs", ...all]);
     console.log(`the second validator: no faults in ${all.length} documents`);
-    checkClient(documents[0]!, url);
-    console.log("openapi-typescript: the client type-checks and runs");
+    checkClient(documents, url);
+    console.log(
+      `openapi-typescript: the types of ${documents.length} documents compile, and the client runs`,
+    );
   }
   if (hasPython) checkRequests(url);
 } finally {

@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { TargetName } from "../src/build/targets.ts";
 import { serveFunction } from "./lambda/function-url.ts";
 import { waymark } from "./packed.ts";
 import { type Program, type RuntimeName, serveFile, serveWorker, writeServer } from "./programs.ts";
@@ -7,6 +8,8 @@ export interface Deployment {
   /** The runtime, and the form of the application. */
   readonly name: string;
   readonly runtime: RuntimeName;
+  /** The target of the bundle. Undefined: runs the sources. */
+  readonly target: TargetName | undefined;
   readonly serve: () => Promise<Program>;
 }
 
@@ -21,7 +24,7 @@ export interface Apps {
 
 /** The application on each runtime, as source and as a bundle. */
 export function deploymentsOf({ folder, app, workerApp }: Apps): Deployment[] {
-  const bundle = async (target: string, from = app) => {
+  const bundle = async (target: TargetName, from = app) => {
     const file = join(folder, `bundle-${target}.mjs`);
     await waymark(folder, "build", `--app=${from}`, `--target=${target}`, `--out=${file}`);
     return file;
@@ -32,25 +35,34 @@ export function deploymentsOf({ folder, app, workerApp }: Apps): Deployment[] {
     {
       name: `${runtime}, source`,
       runtime,
+      target: undefined,
       serve: () => serveFile(runtime, writeServer(folder, runtime, app)),
     },
-    { name: `${runtime}, bundle`, runtime, serve: async () => serveFile(runtime, await bundle(runtime)) },
+    {
+      name: `${runtime}, bundle`,
+      runtime,
+      target: runtime,
+      serve: async () => serveFile(runtime, await bundle(runtime)),
+    },
   ]);
   return [
     ...processes,
     {
       name: "workerd, bundle",
       runtime: "workerd",
+      target: "worker",
       serve: async () => serveWorker(await workerBundle()),
     },
     {
       name: "workerd, bundle, oldest date",
       runtime: "workerd",
+      target: "worker",
       serve: async () => serveWorker(await workerBundle(), { date: "oldest" }),
     },
     {
       name: "lambda, bundle",
       runtime: "lambda",
+      target: "lambda-stream",
       serve: async () => serveFunction(await bundle("lambda-stream")),
     },
   ];

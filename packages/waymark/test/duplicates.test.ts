@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { before, test } from "node:test";
 import { Application, Controller } from "@tollway/waymark";
+import fc from "fast-check";
 
 class Default extends Controller {
   GET({ at, points }: { at?: { x: number; y: number[] }; points?: { x: number }[] }) {
@@ -34,7 +35,14 @@ class Loose extends Controller {
   }
 }
 
-const application = new Application({ controllers: { Default, Any, Raw, Loose } });
+/** Its bodies need no conversion: one pass checks types and counts members. */
+class Whole extends Controller {
+  POST(it: { text?: string; list?: { text?: string; number?: number; other?: string }[] }) {
+    return it;
+  }
+}
+
+const application = new Application({ controllers: { Default, Any, Raw, Loose, Whole } });
 before(() => application.ready());
 
 interface Problem {
@@ -68,6 +76,16 @@ test("a duplicate member in a body is a fault", async () => {
     ["POST", "/", '{"":1,"":2}', "", /"" twice/],
     ["PUT", "/any", '[{"a":1,"a":1}]', "[0].a", /"a" twice in \[0\]/],
     ["POST", "/loose", '{"b":1,"b":2}', "b", /"b" twice/],
+    ["POST", "/whole", '{"text":"a","text":"b"}', "text", /"text" twice, at line 1, column 13/],
+    ["POST", "/whole", '{"text":1,"text":2}', "text", /"text" twice/],
+    ["POST", "/whole", '{"x":{"y":1,"y":1}}', "x.y", /"y" twice in x/],
+    [
+      "POST",
+      "/whole",
+      '{"list":[{"text":"http://a:1"},{"number":1,"number":2}]}',
+      "list[1].number",
+      /"number" twice in list\[1\]/,
+    ],
   ];
   for (const [method, path, body, name, detail] of rows) {
     const answer = await send(method, path, body);
@@ -108,4 +126,83 @@ test("names that differ in case or place are different members, and an unread bo
   assert.equal((await send("POST", "/raw", '{"a":1,"a":2}')).status, 200);
   const query = `at=${encodeURIComponent('{"x":1,"y":[1,2]}')}`;
   assert.equal((await application.fetch(new Request(`http://x/?${query}`))).status, 200);
+});
+
+/** An object as a list of members, so that names may repeat. */
+type Members = readonly (readonly [name: string, value: string])[];
+
+const string = fc
+  .string({ unit: fc.constantFrom('"', "\\", ":", ",", "{", "}", " ", "a", "é", "\u{1f600}"), maxLength: 8 })
+  .map((text) => JSON.stringify(text));
+const space = fc.constantFrom("", "", " ", "\n\t ");
+
+/** `"text"`, with or without an escape. */
+const notation = (name: string) =>
+  fc.constantFrom(`"${name}"`, `"\\u00${name.charCodeAt(0).toString(16)}${name.slice(1)}"`);
+
+const item: fc.Arbitrary<Members> = fc.array(
+  fc.oneof(
+    fc.tuple(notation("text"), string),
+    fc.tuple(notation("number"), fc.constantFrom("0", "-1.5", "1e3")),
+    fc.tuple(notation("other"), string),
+  ),
+  { maxLength: 3 },
+);
+
+function write(members: Members, gap: string): string {
+  return `{${gap}${members.map(([name, value]) => `${name}${gap}:${gap}${value}`).join(`${gap},${gap}`)}${gap}}`;
+}
+
+function repeats(members: Members): boolean {
+  return new Set(members.map(([name]) => JSON.parse(name))).size < members.length;
+}
+
+test("a body that fits its type is refused if and only if a member is a duplicate", async () => {
+  const members = fc.array(
+    fc.oneof(
+      fc.record({ name: notation("text"), value: string }),
+      fc.record({ name: notation("list"), items: fc.array(item, { maxLength: 3 }) }),
+    ),
+    { maxLength: 3 },
+  );
+  let refused = 0;
+  await fc.assert(
+    fc.asyncProperty(members, space, async (parts, gap) => {
+      const items = parts.flatMap((part) => ("items" in part ? part.items : []));
+      const outer = parts.map((part): readonly [string, string] => [
+        part.name,
+        "items" in part ? `[${part.items.map((each) => write(each, gap)).join()}]` : part.value,
+      ]);
+      const text = write(outer, gap);
+      const answer = await send("POST", "/whole", text);
+      const isRefused = repeats(outer) || items.some(repeats);
+      assert.equal(answer.status, isRefused ? 400 : 200, text);
+      if (!isRefused) assert.deepEqual(await answer.json(), JSON.parse(text));
+      else {
+        refused++;
+        assert.match(((await answer.json()) as Problem).detail, /twice/);
+      }
+    }),
+    { numRuns: 500 },
+  );
+  assert.ok(refused > 50, `only ${refused} had a duplicate`);
+});
+
+test("depth and keys are checked for every body, whatever its type", async () => {
+  const rows: readonly (readonly [body: string, detail: RegExp])[] = [
+    [`{"text":${"[".repeat(1_001)}${"]".repeat(1_001)}}`, /nested more than 1000 levels deep/],
+    [
+      `{"text":"a","x":${'{"x":'.repeat(100_000)}1${"}".repeat(100_001)}`,
+      /nested more than 1000 levels deep/,
+    ],
+    ['{"text":"a","__proto__":{}}', /key "__proto__"/],
+    ['{"list":[{"\\u005f_proto__":1}]}', /key "__proto__"/],
+    ['{"text":"a",}', /not valid JSON/],
+  ];
+  for (const [body, detail] of rows)
+    for (const path of ["/whole", "/"]) {
+      const answer = await send("POST", path, body);
+      assert.equal(answer.status, 400, body.slice(0, 100));
+      assert.match(((await answer.json()) as Problem).detail, detail);
+    }
 });

@@ -1,16 +1,25 @@
 import type { Call, Keywords } from "../http/call.ts";
 import { HttpError } from "../http/http-error.ts";
-import { decodeUtf8, parseText } from "../http/json.ts";
+import { decodeUtf8, parseUnchecked, refuseUnsafe } from "../http/json.ts";
+import type { Binder } from "../signature/bind/binder.ts";
 import { parseFields } from "../signature/bind/fields.ts";
 import type { BodyInput } from "../signature/model/input.ts";
 
 /** Parses a body that was read. Throws 400 for a malformed body. Returns a promise only for a multipart form. */
 export function parseBody(
-  { incoming, kind, settings }: Call,
+  { incoming, kind, settings, query }: Call,
   bytes: Uint8Array,
+  binder: Binder,
 ): BodyInput | undefined | Promise<BodyInput> {
   if (bytes.length === 0) return undefined;
-  if (kind === "json") return { kind: "json", value: parseText(decodeUtf8(bytes)), source: bytes };
+  if (kind === "json") {
+    const text = decodeUtf8(bytes);
+    const value = parseUnchecked(text);
+    // One pass checks and counts most bodies. Others need a pass for their safety, and are converted.
+    const members = query === "" ? binder.countMembers?.(value) : undefined;
+    refuseUnsafe(text, value, members);
+    return { kind: "json", value, source: bytes, isWhole: members !== undefined };
+  }
   if (kind === "multipart") {
     return settings.parseMultipart(bytes, incoming.header("content-type")!).then((fields) => ({
       kind: "form",

@@ -81,7 +81,7 @@ function bindBody({ entry, call }: Matched, bytes: Uint8Array): BindResult | Pro
     call.body = body;
     return entry.binder.bind({ segments: call.positionals, query: call.query, body });
   };
-  const body = parseBody(call, bytes);
+  const body = parseBody(call, bytes, entry.binder);
   return body instanceof Promise ? body.then(bindParsed) : bindParsed(body);
 }
 

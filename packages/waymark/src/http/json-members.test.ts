@@ -72,29 +72,28 @@ test("a text has as many members as its value has keys, whatever the notation of
 });
 
 test("a duplicate member is found at any place", () => {
-  /** A value as a list of members, so that names may repeat. */
-  type Node = { members: [string, Node][] } | { items: Node[] } | { plain: unknown };
+  /** A value as a list of members, so that names may repeat. The gap precedes the member's colon. */
+  type Node = { members: [name: string, gap: string, Node][] } | { items: Node[] } | { plain: unknown };
   const write = (node: Node): string => {
     if ("plain" in node) return JSON.stringify(node.plain);
     if ("items" in node) return `[${node.items.map(write).join(",")}]`;
-    return `{${node.members.map(([name, of]) => `${JSON.stringify(name)}:${write(of)}`).join(" , ")}}`;
+    return `{${node.members.map(([name, gap, of]) => `${JSON.stringify(name)}${gap}:${write(of)}`).join(" , ")}}`;
   };
   const repeats = (node: Node): boolean => {
     if ("plain" in node) return false;
     if ("items" in node) return node.items.some(repeats);
     const names = node.members.map(([name]) => name);
-    return new Set(names).size < names.length || node.members.some(([, of]) => repeats(of));
+    return new Set(names).size < names.length || node.members.some(([, , of]) => repeats(of));
   };
+  const plain = fc.constantFrom<unknown>(1, "a", ":", "a:b", "12:30:00", "a::b", " :", '":', "\n:", null);
+  const name = fc.constantFrom("a", "b", "c:d", '"x', "\\x");
+  const gap = fc.constantFrom("", "", " ", "\t", "\r\n");
   const { node } = fc.letrec<{ node: Node }>((tie) => ({
     node: fc.oneof(
       { maxDepth: 4 },
-      fc.record({ plain: fc.constantFrom<unknown>(1, "a", ":", null) }),
+      fc.record({ plain }),
       fc.record({ items: fc.array(tie("node"), { maxLength: 3 }) }),
-      fc.record({
-        members: fc.array(fc.tuple(fc.constantFrom("a", "b", "c", '"x', "\\x"), tie("node")), {
-          maxLength: 3,
-        }),
-      }),
+      fc.record({ members: fc.array(fc.tuple(name, gap, tie("node")), { maxLength: 3 }) }),
     ),
   }));
   fc.assert(
@@ -124,6 +123,9 @@ test("colons are counted in every part of a long text", () => {
   assert.equal(isRepeating(`{${members.join()}}`), false);
   assert.equal(isRepeating(`{${members.join()},"7":1}`), true);
   assert.equal(isRepeating(`{${members.join()},"x":"${":".repeat(100_000)}"}`), false);
+  const times = members.map((_, at) => `"${at}":"12:30:00"`);
+  assert.equal(isRepeating(`{${times.join()}}`), false);
+  assert.equal(isRepeating(`{${times.join()},"7":1}`), true);
 });
 
 test("keys are counted down to a depth", () => {

@@ -3,8 +3,8 @@
  * text may keep the first (RFC 8259, section 4).
  *
  * A text has more members than its value has keys if and only if a member is a duplicate. Each member has a colon, so
- * in the common case `repeatsMember` compares the number of colons with the number of keys. Colons in strings make it
- * count the members themselves. Only a duplicate makes `locateDuplicate` read the names. Each pass is linear.
+ * in the common case `repeatsMember` compares the number of colons with the number of keys. If strings have colons, it
+ * leaves out those that cannot belong to a member, or counts the members themselves. Only a duplicate makes `locateDuplicate` read the names. Each pass is linear.
  */
 
 export const QUOTE = 0x22;
@@ -49,16 +49,23 @@ export function endOfString(text: string, start: number): number {
   }
 }
 
-/** Longest part of a text whose colons are counted at once: they are a list for a moment. */
+/** Longest part of a text whose matches are counted at once: they are a list for a moment. */
 const SLICE = 65_536;
 
 /** Whether a valid JSON text has more members than its value has keys. */
 export function repeatsMember(text: string, keys: number): boolean {
-  // A match counts the colons of 1 KiB in 0.2 µs, a loop over its characters in 0.8, a count of the members takes 1.1.
-  let colons = 0;
+  // A match counts the colons of 1 KiB in 0.1 µs, a loop over its characters in 0.8, a count of the members takes 1.1.
+  const colons = countMatches(text, /:/g);
+  if (colons === keys) return false;
+  // Times and addresses have colons, too. The colon of a member follows a quotation mark or white space.
+  return colons - countMatches(text, /[^"\s]:/g) !== keys && countMembers(text) !== keys;
+}
+
+function countMatches(text: string, pattern: RegExp): number {
+  let count = 0;
   for (let at = 0; at < text.length; at += SLICE)
-    colons += text.slice(at, at + SLICE).match(/:/g)?.length ?? 0;
-  return colons !== keys && countMembers(text) !== keys;
+    count += text.slice(at, at + SLICE).match(pattern)?.length ?? 0;
+  return count;
 }
 
 /**

@@ -12,17 +12,29 @@ const LONGEST_NAME = 100;
 
 /** Parses a JSON text: bounded depth, no duplicate members, no key that could reach a prototype. */
 export function parseText(text: string): unknown {
-  let value: unknown;
+  const value = parseUnchecked(text);
+  refuseUnsafe(text, value);
+  return value;
+}
+
+/** Parses a JSON text. {@link refuseUnsafe} must follow. */
+export function parseUnchecked(text: string): unknown {
   try {
-    value = JSON.parse(text);
+    return JSON.parse(text);
   } catch (error) {
     throw new HttpError(400, `the body is not valid JSON: ${(error as Error).message.slice(0, 200)}`);
   }
-  const keys = countKeys(value, MAX_DEPTH);
+}
+
+/**
+ * Throws 400 for the value of a JSON text that is too deep, or has a key that could reach a prototype or a duplicate member.
+ * @param members the number of members of all objects, if a check of the value's type has excluded depth and such keys
+ */
+export function refuseUnsafe(text: string, value: unknown, members?: number): void {
+  const keys = members ?? countKeys(value, MAX_DEPTH);
   if (keys === undefined) throw tooDeep();
-  if (text.includes("__proto__") || text.includes("\\u")) refuseProto(value);
+  if (members === undefined && (text.includes("__proto__") || text.includes("\\u"))) refuseProto(value);
   if (repeatsMember(text, keys)) refuseDuplicate(text);
-  return value;
 }
 
 export function decodeUtf8(bytes: Uint8Array): string {

@@ -1,5 +1,6 @@
 import { typeCompiler } from "../convert/compile.ts";
 import { type Converter, describe, INVALID, type Note, shortened } from "../convert/converter.ts";
+import type { CountMembers } from "../convert/count-members.ts";
 import type { JsonNumbers } from "../convert/json-numbers.ts";
 import type { Outcomes } from "../convert/outcomes.ts";
 import { RAW } from "../convert/raw.ts";
@@ -15,6 +16,7 @@ import { compileKeywords, makeKeywords } from "./keywords.ts";
 import { bindRest, type CompiledRest, compileRest } from "./rest.ts";
 import { anyKeywords, assignSchemaRoles, compileSchemas, type SchemaRunner } from "./schema-runner.ts";
 import type { SchemaTable } from "./standard-schema.ts";
+import { compileWholeBody } from "./whole-body.ts";
 
 export type BindResult = unknown[] | BindFaults;
 
@@ -34,6 +36,8 @@ export interface Binder {
    * Only useful below `minimum`.
    */
   missing(segmentCount: number, query: string, bodyComes: boolean): string | undefined;
+  /** For JSON bodies that become the keyword object unchanged. Undefined if some bodies must be converted. */
+  readonly countMembers: CountMembers | undefined;
   /** The arguments of the call in order, or all their faults. A promise only if a schema is asynchronous. */
   bind(input: BindInput): BindResult | Promise<BindResult>;
 }
@@ -70,6 +74,7 @@ class CompiledBinder implements Binder {
   readonly minimum: number;
   readonly maximum: number;
   readonly readsBody: boolean;
+  readonly countMembers: CountMembers | undefined;
   readonly #argumentCount: number;
   readonly #positionals: readonly CompiledPositional[];
   readonly #rest: CompiledRest | undefined;
@@ -120,6 +125,7 @@ class CompiledBinder implements Binder {
       const object = compileKeywords(shapes, slots, context, schemaFor);
       this.#keywords = { argument: keywords, optional: signature.parameters[keywords]!.optional, object };
     }
+    this.countMembers = compileWholeBody(signature, shapes, options);
     this.#rest = compileRest(signature.parameters, positionals.length, converterOf);
     this.#given = new GivenArguments(slots, listBodyParameter(signature)?.name);
     this.minimum = positionals.findLastIndex((positional) => positional.required) + 1;
@@ -154,7 +160,8 @@ class CompiledBinder implements Binder {
   #bind({ segments, query, body }: BindInput): BindResult | Promise<BindResult> {
     const given = this.#given;
     const fault =
-      (query !== "" ? given.addQuery(query) : undefined) ?? (body ? given.addBody(body) : undefined);
+      (query !== "" ? given.addQuery(query) : undefined) ??
+      (body && !body.isWhole ? given.addBody(body) : undefined);
     if (fault) return new BindFaults(400, [fault]);
     if (body?.kind === "json") this.#numbers.source = body.source;
     const faults: BindFault[] = [];
@@ -163,7 +170,8 @@ class CompiledBinder implements Binder {
     const place = this.#queryVerb && !body ? "query" : "body";
     const missing = this.#bindPositionals(segments, values, faults);
     if (this.#rest) bindRest(this.#rest, segments, values, this.#notes, faults);
-    this.#bindKeywords(place, values, faults);
+    if (body?.isWhole) values[this.#keywords!.argument] = body.value;
+    else this.#bindKeywords(place, values, faults);
     const status = missing ? 404 : 400;
     const pending = this.#schemas?.run(values, given, segments.length, place, faults);
     if (pending) return pending.then(() => (faults.length > 0 ? new BindFaults(status, faults) : values));

@@ -12,12 +12,14 @@ export type FieldValue = string | UploadedFile;
 export type FormFields = readonly (readonly [name: string, value: FieldValue])[];
 
 export type BodyInput =
-  | { readonly kind: "form"; readonly fields: FormFields }
+  | { readonly kind: "form"; readonly fields: FormFields; readonly isWhole?: false }
   | {
       readonly kind: "json";
       readonly value: unknown;
       /** The document's bytes. They show whether a number is a plain integer or has an exponent. */
       readonly source?: Uint8Array;
+      /** The value becomes the keyword object unchanged: the binder's `countMembers` has counted it. Only without a query. */
+      readonly isWhole?: boolean;
     };
 
 /** The parts of a request that fill a method's arguments. */

@@ -20,8 +20,9 @@ import { decisionOptions } from "../support/decision.ts";
 import { CALL_BYTES, MemoryConnection } from "../support/memory-connection.ts";
 import { commitMessage, decisionMessage, reserveMessage, withId } from "./messages.ts";
 
-/** Calls of one turn, and of one read. */
+/** Calls of one turn, those that wait at a time, and those of one read. */
 export const CALLS = 1000;
+const IN_FLIGHT = 100;
 const READ = 50;
 const ID_DIGITS = 40;
 /** The tag of the id in a response, and its length. */
@@ -109,12 +110,13 @@ export class ReservationPath {
     const reads: Buffer[] = [];
     for (let at = 0; at < CALLS; at += READ) reads.push(connection.read(messages.slice(at, at + READ)));
     connection.chunks = [];
-    this.#waiting = CALLS;
     const start = threadMicroseconds();
-    await new Promise<void>((end) => {
-      this.#end = end;
-      for (const read of reads) connection.pass(read);
-    });
+    for (let at = 0; at < reads.length; at += IN_FLIGHT / READ)
+      await new Promise<void>((end) => {
+        this.#waiting = IN_FLIGHT;
+        this.#end = end;
+        for (const read of reads.slice(at, at + IN_FLIGHT / READ)) connection.pass(read);
+      });
     const used = threadMicroseconds() - start;
     if (phase === "Reserve") this.#ids = idsOf(Buffer.concat(connection.chunks));
     return (used * 1000) / CALLS;

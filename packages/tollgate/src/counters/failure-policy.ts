@@ -75,6 +75,7 @@ const modeTexts: Record<FailureMode, string> = {
 export class FailurePolicy implements ReservationStore {
   readonly kind: string;
   readonly readsPlaces: boolean;
+  readonly readsPlacesToSettle: boolean;
   readonly #store: CounterStore;
   readonly #mode: FailureMode;
   readonly #local: CounterStore | undefined;
@@ -100,6 +101,7 @@ export class FailurePolicy implements ReservationStore {
     if (this.#mode === "local" && this.#local === undefined)
       throw new TypeError("the failure mode `local` needs a store: pass one as the option `local`");
     this.readsPlaces = store.readsPlaces === true && (this.#local?.readsPlaces ?? true);
+    this.readsPlacesToSettle = [store, this.#local].every(readsPlacesToSettle);
     this.#maxInFlight = options.maxInFlight ?? 50_000;
     this.#patience = options.patience ?? 10;
     this.#breaker = new CircuitBreaker(options.breaker);
@@ -149,6 +151,11 @@ export class FailurePolicy implements ReservationStore {
   settle(request: ReservationRequest): void | Promise<void> {
     if (!("settle" in this.#store)) return settleFrom(this.#store, request);
     return promised((waiter) => this.#ask(request, settling, waiter));
+  }
+
+  settleFor(request: ReservationRequest, waiter: Waiter): boolean {
+    if (!("settle" in this.#store)) return settleFor(this.#store, request, waiter);
+    return this.#ask(request, settling, waiter);
   }
 
   /** See `countFor` of a store. */
@@ -349,6 +356,11 @@ const settling: Call<ReservationRequest> = {
   mustPass: ({ step }, mode) => step >= Step.COMMIT || (step === Step.REPORT && mode === "deny"),
   isAllowedLocally: ({ step }) => step === Step.RESERVE,
 };
+
+/** A local store reads the limits of a check or a report in the same way. */
+function readsPlacesToSettle(store: CounterStore | undefined): boolean {
+  return store === undefined || (store as Partial<ReservationStore>).readsPlacesToSettle === true;
+}
 
 function asStoreError(error: unknown, kind: string): StoreError {
   if (error instanceof StoreError) return error;

@@ -11,7 +11,13 @@ import { acquireFrom } from "./acquire.ts";
 import { isRefused } from "./hold-back.ts";
 import { Invalidations } from "./invalidations.ts";
 import { type OverLimitCacheGauges, OverLimitEntries } from "./over-limit-entries.ts";
-import { type ReservationRequest, type ReservationStore, Step, settleFrom } from "./reservations.ts";
+import {
+  type ReservationRequest,
+  type ReservationStore,
+  Step,
+  settleFor,
+  settleFrom,
+} from "./reservations.ts";
 import {
   type AcquireGroup,
   type AcquireLimit,
@@ -21,6 +27,8 @@ import {
   type CountRequest,
   HoldBack,
   Outcome,
+  type Waiter,
+  whenAnswered,
 } from "./store.ts";
 
 export interface OverLimitCacheOptions {
@@ -38,6 +46,7 @@ export class OverLimitCache implements ReservationStore {
   readonly kind: string;
   readonly readsPlaces: boolean;
   readonly readsPlacesOfLimits: boolean;
+  readonly readsPlacesToSettle: boolean;
   readonly #store: CounterStore;
   readonly #capacity: number;
   readonly #entries: OverLimitEntries;
@@ -50,6 +59,8 @@ export class OverLimitCache implements ReservationStore {
     this.#capacity = options.sizeInBytes;
     this.readsPlaces = this.#capacity <= 0 && store.readsPlaces === true;
     this.readsPlacesOfLimits = this.#capacity <= 0 && store.readsPlacesOfLimits === true;
+    const { readsPlacesToSettle } = store as Partial<ReservationStore>;
+    this.readsPlacesToSettle = this.#capacity <= 0 && readsPlacesToSettle === true;
     this.#invalidations = options.invalidations ?? new Invalidations();
     this.#onLowered = options.onLowered ?? (() => {});
     this.#entries = new OverLimitEntries(options.sizeInBytes, this.#invalidations, options.monotonic);
@@ -98,6 +109,11 @@ export class OverLimitCache implements ReservationStore {
     };
     if (settled === undefined) refund();
     else return settled.finally(refund);
+  }
+
+  settleFor(request: ReservationRequest, waiter: Waiter): boolean {
+    if (request.step === Step.REPORT) return whenAnswered(this.settle(request), waiter);
+    return settleFor(this.#store, request, waiter);
   }
 
   gauges(): OverLimitCacheGauges {

@@ -10,20 +10,46 @@ import { responseSize, writeResponse } from "../protocol/encode-response.ts";
 import { Code, type RateLimitResponse } from "../protocol/messages.ts";
 import { CHECK_RATE_LIMIT, COMMIT, REPORT, RESERVE } from "../protocol/method.ts";
 import type { CommitResponse, ReserveResponse } from "../protocol/reservation-messages.ts";
-import type { CallTime } from "../reservations/reservations.ts";
+import { type CallWaiter, PendingCall, promiseOf } from "../reservations/pending-call.ts";
+import type { Answer, CallTime } from "../reservations/reservations.ts";
 import type { RateLimitHandler } from "./rate-limit-handler.ts";
 import type { MessagePlace, ReservationHandler, Seen } from "./reservation-handler.ts";
 import { type ReservationSpan, reservationSpans } from "./reservation-spans.ts";
 import { TracedCall } from "./traced-call.ts";
 
 /** One method of the service. */
-interface Method<Answer> {
+interface Method<Response> {
   readonly path: string;
-  readonly span: ReservationSpan<Answer>;
-  ask(place: MessagePlace, time: CallTime, seen?: Seen): Answer | Promise<Answer>;
-  write(call: UnaryCall, answer: Answer): void;
-  /** The answer to a call above a size limit, if it is refused. */
-  denied?(denial: RateLimitResponse): Answer;
+  readonly span: ReservationSpan<Response>;
+  ask(place: MessagePlace, time: CallTime, seen?: Seen): Answer<Response>;
+  write(call: UnaryCall, response: Response): void;
+  /** The response to a call above a size limit, if it is refused. */
+  denied?(denial: RateLimitResponse): Response;
+}
+
+/** Ends the calls of one method. */
+interface Ends<Response> {
+  readonly write: (call: UnaryCall, response: Response) => void;
+  readonly fail: (call: UnaryCall, error: unknown) => void;
+}
+
+/** Answers a call whose store answers later. */
+class LaterAnswer<Response> implements CallWaiter<Response> {
+  readonly #call: UnaryCall;
+  readonly #ends: Ends<Response>;
+
+  constructor(call: UnaryCall, ends: Ends<Response>) {
+    this.#call = call;
+    this.#ends = ends;
+  }
+
+  answered(response: Response): void {
+    this.#ends.write(this.#call, response);
+  }
+
+  failed(error: unknown): void {
+    this.#ends.fail(this.#call, error);
+  }
 }
 
 const refused: ReserveResponse = { code: Code.OVER_LIMIT, id: undefined, reserved: 0 };
@@ -63,11 +89,11 @@ export function serveReservations(
   });
 }
 
-function serve<Answer>(
+function serve<Response>(
   server: GrpcServer,
   handler: RateLimitHandler,
   tracing: Tracing,
-  { path, span, ask, write, denied }: Method<Answer>,
+  { path, span, ask, write, denied }: Method<Response>,
 ): void {
   /** Returns the status; undefined if the policy answers with a denial instead. */
   const fail = (call: UnaryCall, error: unknown): GrpcError | undefined => {
@@ -90,7 +116,7 @@ function serve<Answer>(
     try {
       await traced.reserve(
         span,
-        (seen) => ask(call, time, seen),
+        (seen) => promiseOf(ask(call, time, seen)),
         (answer) => write(call, answer),
       );
       traced.end({ "rpc.grpc.status_code": Status.OK });
@@ -99,13 +125,7 @@ function serve<Answer>(
       traced.end({ "rpc.grpc.status_code": status?.code ?? Status.OK }, status?.message);
     }
   };
-  const answerLater = async (call: UnaryCall, answer: Promise<Answer>) => {
-    try {
-      write(call, await answer);
-    } catch (error) {
-      fail(call, error);
-    }
-  };
+  const ends = { write, fail };
   server.unaryInPlace(path, (call) => {
     if (tracing.enabled) {
       const traced = TracedCall.begin(tracing, spanName, (name) => call.metadata(name), attributes);
@@ -116,7 +136,7 @@ function serve<Answer>(
     }
     try {
       const answer = ask(call, { now: call.readAt, deadline: call.deadline });
-      if (answer instanceof Promise) void answerLater(call, answer);
+      if (answer instanceof PendingCall) answer.tell(new LaterAnswer(call, ends));
       else write(call, answer);
     } catch (error) {
       fail(call, error);

@@ -6,7 +6,13 @@ import type { CommitResponse, ReservationTarget, ReserveResponse } from "../prot
 import { RequestPlaces } from "../protocol/scan-request.ts";
 import { scanCommit, scanReserve } from "../protocol/scan-reservation.ts";
 import { checkDescriptor } from "../reservations/check-request.ts";
-import { type CallTime, checkDescriptors, type Reservations } from "../reservations/reservations.ts";
+import { promiseOf } from "../reservations/pending-call.ts";
+import {
+  type Answer,
+  type CallTime,
+  checkDescriptors,
+  type Reservations,
+} from "../reservations/reservations.ts";
 import type { RuleSet } from "../rules/rule.ts";
 
 export interface ReservationHandlerOptions {
@@ -27,7 +33,7 @@ export interface MessagePlace {
 /** Takes the domain and the number of descriptors of a call, for its trace. */
 export type Seen = (domain: string, descriptors: number) => void;
 
-type Answer<Response> = Response | Promise<Response>;
+type JsonAnswer<Response> = Response | Promise<Response>;
 
 /**
  * Reads the calls of the reservation service for all listeners. Callers must write out a response that is not a promise
@@ -71,24 +77,24 @@ export class ReservationHandler {
     return this.#reservations.commit(this.#prepareInPlace(), fields, time);
   }
 
-  checkJson(bytes: Uint8Array, seen?: Seen): Answer<RateLimitResponse> {
+  checkJson(bytes: Uint8Array, seen?: Seen): JsonAnswer<RateLimitResponse> {
     const request = requestFromJsonBytes(bytes, this.#limits);
-    return this.#reservations.check(this.#prepare(request, seen), this.#time());
+    return promiseOf(this.#reservations.check(this.#prepare(request, seen), this.#time()));
   }
 
-  reportJson(bytes: Uint8Array, seen?: Seen): Answer<RateLimitResponse> {
+  reportJson(bytes: Uint8Array, seen?: Seen): JsonAnswer<RateLimitResponse> {
     const request = requestFromJsonBytes(bytes, this.#limits);
-    return this.#reservations.report(this.#prepare(request, seen), this.#time());
+    return promiseOf(this.#reservations.report(this.#prepare(request, seen), this.#time()));
   }
 
-  reserveJson(bytes: Uint8Array, seen?: Seen): Answer<ReserveResponse> {
+  reserveJson(bytes: Uint8Array, seen?: Seen): JsonAnswer<ReserveResponse> {
     const fields = reserveFromJson(bytes, this.#limits);
-    return this.#reservations.reserve(this.#prepare(targetOf(fields), seen), fields, this.#time());
+    return promiseOf(this.#reservations.reserve(this.#prepare(targetOf(fields), seen), fields, this.#time()));
   }
 
-  commitJson(bytes: Uint8Array, seen?: Seen): Answer<CommitResponse> {
+  commitJson(bytes: Uint8Array, seen?: Seen): JsonAnswer<CommitResponse> {
     const fields = commitFromJson(bytes, this.#limits);
-    return this.#reservations.commit(this.#prepare(targetOf(fields), seen), fields, this.#time());
+    return promiseOf(this.#reservations.commit(this.#prepare(targetOf(fields), seen), fields, this.#time()));
   }
 
   #scan({ buffer, start, end }: MessagePlace, seen: Seen | undefined): void {

@@ -1,11 +1,12 @@
-/** One call, with the limits of its descriptors. Calls reuse these objects. */
+/** One call, with the limits of its descriptors. Further calls reuse these objects. */
 import { type ReservationRequest, Step, type Token, Verdict } from "../counters/reservations.ts";
 import { LimitsScratch } from "../decision/limits-scratch.ts";
 import type { Mutable, PreparedPart } from "../decision/prepared.ts";
-import type { Scratch } from "../decision/scratch.ts";
+import type { Scratch, ScratchPool } from "../decision/scratch.ts";
 import { ID_WORDS } from "../protocol/reservation-id.ts";
+import { PendingCall } from "./pending-call.ts";
 
-export class Asked {
+export class Asked extends PendingCall<unknown> {
   readonly scratch: Scratch<Asked>;
   readonly limits: LimitsScratch;
   readonly request: Mutable<ReservationRequest>;
@@ -16,9 +17,13 @@ export class Asked {
   readonly token: Mutable<Token> = [0, 0, 0, 0];
   /** Hits that a reservation holds. */
   hold = 0;
+  readonly #pool: ScratchPool<Asked>;
+  #conclude: (asked: Asked) => unknown = () => {};
 
-  constructor(scratch: Scratch<Asked>) {
+  constructor(scratch: Scratch<Asked>, pool: ScratchPool<Asked>) {
+    super();
     this.scratch = scratch;
+    this.#pool = pool;
     this.parts = scratch.parts;
     this.limits = new LimitsScratch(scratch.parts.length);
     this.request = {
@@ -33,5 +38,18 @@ export class Asked {
       released: false,
       repeated: false,
     };
+  }
+
+  /** Prepares it for a store that answers later. @param conclude makes the answer from the results of the store */
+  waitFor<Answer>(conclude: (asked: Asked) => Answer): PendingCall<Answer> {
+    this.#conclude = conclude;
+    return this as unknown as PendingCall<Answer>;
+  }
+
+  /** After a failure the store may still read the objects, so no other call gets them. */
+  protected override conclude(isPromised: boolean): unknown {
+    if (isPromised) this.#pool.giveLater(this.scratch);
+    else this.#pool.give(this.scratch);
+    return this.#conclude(this);
   }
 }

@@ -1,11 +1,19 @@
 /** Finds counters: by the digest that the embedded store has of a key, and by the key of other stores. */
+import { randomInt } from "node:crypto";
 import type { ReservedLimit } from "../counters/reservations.ts";
+import { hashOfBytes, hashOfText } from "../counters/stem-hash.ts";
+
+/** Callers can choose stems with equal hashes. Further ones have texts as their keys in the table. */
+const MAX_PROBES = 16;
+
+const seed = randomInt(2 ** 32);
 
 export interface KnownCounter {
-  /** Its key in the table. */
+  /** Its key in the table. To look up a new text, V8 would first search all its strings. */
   readonly key: number | string;
   /** The other half of a digest. */
   readonly half: number;
+  readonly stem: string;
   readonly windowStart: number;
 }
 
@@ -30,13 +38,22 @@ export class CounterKeys<Counter extends KnownCounter> {
   }
 
   find(limit: ReservedLimit): Counter | undefined {
-    const { digest, windowStart } = limit;
-    if (digest !== undefined) return this.#byDigest(digest);
-    const stem = stemOf(limit);
-    this.#asked = stem;
-    const known = this.#counters.get(stem);
-    if (known === undefined || known.windowStart === windowStart) return known;
-    this.#asked = `${stem} ${windowStart}`;
+    const { digest } = limit;
+    return digest === undefined ? this.#byStem(limit) : this.#byDigest(digest);
+  }
+
+  #byStem(limit: ReservedLimit): Counter | undefined {
+    const { windowStart } = limit;
+    let key = hashOf(limit) ^ windowStart;
+    for (let probe = 0; probe < MAX_PROBES; probe++) {
+      const known = this.#counters.get(key);
+      if (known === undefined || (known.windowStart === windowStart && isStem(known.stem, limit))) {
+        this.#asked = key;
+        return known;
+      }
+      key = (key + 1) | 0;
+    }
+    this.#asked = `${stemOf(limit)} ${windowStart}`;
     return this.#counters.get(this.#asked);
   }
 
@@ -51,8 +68,8 @@ export class CounterKeys<Counter extends KnownCounter> {
   }
 
   /** The key of a counter that `find` has just not found. */
-  keyOf({ digest, windowStart }: ReservedLimit): KnownCounter {
-    return { key: this.#asked, half: digest?.[0] ?? 0, windowStart };
+  get asked(): KnownCounter["key"] {
+    return this.#asked;
   }
 
   add(counter: Counter): void {
@@ -67,6 +84,18 @@ export class CounterKeys<Counter extends KnownCounter> {
   moveToEnd(counter: Counter): void {
     if (this.delete(counter)) this.add(counter);
   }
+}
+
+function hashOf({ stem, place }: ReservedLimit): number {
+  return place === undefined ? hashOfText(stem, seed) : hashOfBytes(place.view, place.start, place.end, seed);
+}
+
+function isStem(known: string, { stem, place }: ReservedLimit): boolean {
+  if (place === undefined) return known === stem;
+  const { bytes, start, end } = place;
+  if (known.length !== end - start) return false;
+  for (let at = 0; at < known.length; at++) if (known.charCodeAt(at) !== bytes[start + at]) return false;
+  return true;
 }
 
 /** The text of a key. */

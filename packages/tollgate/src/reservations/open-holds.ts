@@ -68,9 +68,12 @@ export class OpenHolds {
       if (known.end < last) known.end = last;
       return;
     }
+    const { asked } = counters;
     const copy = copyOf(group);
     const characters = copy.limits.reduce((sum, { stem }) => sum + stem.length, 0);
-    counters.add({ ...counters.keyOf(lead), group: copy, statistics, characters, end: last });
+    const half = lead.digest?.[0] ?? 0;
+    const { stem } = leadOf(copy);
+    counters.add({ key: asked, half, stem, windowStart, group: copy, statistics, characters, end: last });
     this.#characters += characters;
     while (counters.size > MAX_COUNTERS || this.#characters > MAX_CHARACTERS) this.#forget(counters.first()!);
     this.#timer ??= setTimeout(() => void this.#look(), PERIOD).unref();

@@ -9,6 +9,7 @@ import { descriptor, plainOptions, request, rule, ruleSet } from "../decision/de
 import { createStatistics } from "../observe/registry.ts";
 import { Unit } from "../protocol/messages.ts";
 import type { ReserveResponse } from "../protocol/reservation-messages.ts";
+import { promiseOf } from "./pending-call.ts";
 import { Reservations } from "./reservations.ts";
 
 const MINUTE = 60_000;
@@ -22,11 +23,11 @@ test("a ttl above an hour is cut to an hour", async () => {
   const begun = Date.UTC(2026, 0, 1, 6);
   const held = async (minutes: number) => {
     const time = { now: begun + minutes * MINUTE, deadline: 0 };
-    const { statuses } = await reservations.check(asked(), time);
+    const { statuses } = await promiseOf(reservations.check(asked(), time));
     return 100 - statuses[0]!.limitRemaining;
   };
   const reserve = async (hits: number, ttl: number | undefined): Promise<ReserveResponse> =>
-    reservations.reserve(asked(), { amount: hits, ttl }, { now: begun, deadline: 0 });
+    promiseOf(reservations.reserve(asked(), { amount: hits, ttl }, { now: begun, deadline: 0 }));
   for (const [hits, ttl] of [
     [1, 5 * MINUTE],
     [2, undefined],
@@ -62,11 +63,11 @@ test("each counter of a remote store is looked at, also after calls that a local
   const asked = (value: string) =>
     reservations.prepare(request(descriptor("k", { entries: [{ key: "k", value }] })), rules);
   const time = () => ({ now: Date.now(), deadline: 0 });
-  await reservations.report(asked("a"), time());
+  await promiseOf(reservations.report(asked("a"), time()));
   await new Promise(setImmediate);
   isCut = false;
   for (const value of ["a", "b"]) {
-    await reservations.reserve(asked(value), { amount: 1, ttl: undefined }, time());
+    await promiseOf(reservations.reserve(asked(value), { amount: 1, ttl: undefined }, time()));
     await new Promise(setImmediate);
   }
   for (let second = 0; second < 62; second++) {

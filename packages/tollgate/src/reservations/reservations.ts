@@ -2,7 +2,7 @@
  * Checks, reports, reservations and commits of one thread: prepares a call as a decision does, lets the store settle it,
  * and adds to the statistics. `counters/reservations.ts` has the rules.
  */
-import { holdOf, Step, settleFrom, Verdict } from "../counters/reservations.ts";
+import { holdOf, type ReservationStore, Step, settleFor, Verdict } from "../counters/reservations.ts";
 import { type CounterStore, Outcome } from "../counters/store.ts";
 import type { DecisionOptions } from "../decision/decide.ts";
 import type { LimitsScratch } from "../decision/limits-scratch.ts";
@@ -23,6 +23,7 @@ import type { RuleSet } from "../rules/rule.ts";
 import { Asked } from "./asked.ts";
 import { checkCommit, checkDescriptor, checkReserve, LONGEST_TTL } from "./check-request.ts";
 import { OpenHolds } from "./open-holds.ts";
+import type { PendingCall } from "./pending-call.ts";
 import { ReservationError } from "./reservation-error.ts";
 import { bind, copyId, makeId } from "./reservation-id.ts";
 import { countCharge, countCommitted, countEnded, countReserve, statusesOf } from "./settle-results.ts";
@@ -42,6 +43,12 @@ export interface CallTime {
   readonly deadline: number;
 }
 
+/** A call's answer, or what its caller waits for if the store answers later. */
+export type Answer<Response> = Response | PendingCall<Response>;
+
+/**
+ * Callers must write out a response at once: a later call reuses it.
+ */
 export class Reservations {
   readonly #options: ReservationOptions;
   readonly #statistics: Statistics;
@@ -78,27 +85,25 @@ export class Reservations {
 
   #take(descriptors: number): Asked {
     const scratch = this.#pool.take(descriptors);
-    scratch.more ??= new Asked(scratch);
+    scratch.more ??= new Asked(scratch, this.#pool);
     return scratch.more;
   }
 
-  /** @throws {StoreError} like the other calls, directly or as the promise's rejection */
-  check(asked: Asked, time: CallTime): RateLimitResponse | Promise<RateLimitResponse> {
+  /** @throws {StoreError} like the other calls, directly or as the failure that the waiter gets */
+  check(asked: Asked, time: CallTime): Answer<RateLimitResponse> {
     for (const part of asked.parts) if (part.hits >= 0) part.hits = Math.max(part.hits, 1);
-    const waiting = this.#settle(asked, Step.CHECK, false, time);
-    return waiting === undefined ? this.#checked(asked) : this.#later(waiting, asked, this.#checked);
+    return this.#settle(asked, Step.CHECK, false, time, this.#checked);
   }
 
-  report(asked: Asked, time: CallTime): RateLimitResponse | Promise<RateLimitResponse> {
-    const waiting = this.#settle(asked, Step.REPORT, false, time);
-    return waiting === undefined ? this.#reported(asked) : this.#later(waiting, asked, this.#reported);
+  report(asked: Asked, time: CallTime): Answer<RateLimitResponse> {
+    return this.#settle(asked, Step.REPORT, false, time, this.#reported);
   }
 
   /**
    * A later call reuses the words of the response's id.
    * @throws {ReservationError}
    */
-  reserve(asked: Asked, fields: ReserveFields, time: CallTime): ReserveResponse | Promise<ReserveResponse> {
+  reserve(asked: Asked, fields: ReserveFields, time: CallTime): Answer<ReserveResponse> {
     checkReserve(fields);
     const { ttl, maxFraction } = this.#options;
     const smallest = smallestLimit(asked.parts);
@@ -107,29 +112,41 @@ export class Reservations {
     asked.hold = hold;
     asked.request.ttl = Math.ceil(Math.min(fields.ttl ?? ttl, LONGEST_TTL));
     makeId(asked.id, Math.floor(time.now / 1000));
-    const waiting = this.#settle(asked, Step.RESERVE, true, time);
-    return waiting === undefined ? this.#reserved(asked) : this.#later(waiting, asked, this.#reserved);
+    return this.#settle(asked, Step.RESERVE, true, time, this.#reserved);
   }
 
   /** @throws {ReservationError} */
-  commit(asked: Asked, fields: CommitFields, time: CallTime): CommitResponse | Promise<CommitResponse> {
+  commit(asked: Asked, fields: CommitFields, time: CallTime): Answer<CommitResponse> {
     checkCommit(fields);
     setHits(asked, fields.actual);
     const hasId = fields.id !== "";
     if (hasId) copyId(asked.id, fields.id);
     else asked.id.fill(0);
-    const waiting = this.#settle(asked, Step.COMMIT, hasId, time);
-    return waiting === undefined ? this.#committed(asked) : this.#later(waiting, asked, this.#committed);
+    return this.#settle(asked, Step.COMMIT, hasId, time, this.#committed);
   }
 
   /**
    * Returns the objects of the call to the pool if the store does not answer later.
    * @param hasId whether the call names the reservation `asked.id`
+   * @param conclude makes the answer from the results of the store
    */
-  #settle(asked: Asked, step: Step, hasId: boolean, { now, deadline }: CallTime): void | Promise<void> {
+  #settle<Response>(
+    asked: Asked,
+    step: Step,
+    hasId: boolean,
+    { now, deadline }: CallTime,
+    conclude: (asked: Asked) => Response,
+  ): Answer<Response> {
     const { limits, request, parts, scratch } = asked;
-    const readsPlaces = this.#store.readsPlacesOfLimits === true;
-    limits.arrange(parts, this.#options, Math.floor(now / 1000), scratch, readsPlaces, isLimited);
+    const { readsPlacesToSettle } = this.#store as Partial<ReservationStore>;
+    limits.arrange(
+      parts,
+      this.#options,
+      Math.floor(now / 1000),
+      scratch,
+      readsPlacesToSettle === true,
+      isLimited,
+    );
     const { groups } = limits;
     const madeAt = step === Step.COMMIT ? asked.id[4]! >>> 0 : 0;
     for (let index = 0; index < groups.length; index++) {
@@ -156,16 +173,10 @@ export class Reservations {
     request.deadline = deadline;
     request.verdict = Verdict.OK;
     request.released = request.repeated = false;
-    const waiting = groups.length === 0 ? undefined : settleFrom(this.#store, request);
-    if (waiting === undefined) this.#pool.give(scratch);
-    return waiting;
-  }
-
-  #later<Answer>(waiting: Promise<void>, asked: Asked, answer: (asked: Asked) => Answer): Promise<Answer> {
-    return waiting.then(() => {
-      this.#pool.giveLater(asked.scratch);
-      return answer(asked);
-    });
+    const pending = asked.waitFor(conclude);
+    if (groups.length > 0 && !settleFor(this.#store, request, pending)) return pending;
+    this.#pool.give(scratch);
+    return conclude(asked);
   }
 
   readonly #checked = (asked: Asked): RateLimitResponse => {

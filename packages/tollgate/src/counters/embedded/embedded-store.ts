@@ -56,6 +56,7 @@ export class EmbeddedStore implements ReservationStore {
   readonly kind = "embedded";
   readonly readsPlaces = true;
   readonly readsPlacesOfLimits = true;
+  readonly readsPlacesToSettle = true;
   readonly #table: CounterTable;
   readonly #key: KeyScratch;
   readonly #holdBackCounting: HoldBackCounting;

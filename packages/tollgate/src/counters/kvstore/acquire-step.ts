@@ -1,6 +1,7 @@
 import type { ReservationRequest } from "../reservations.ts";
 import type { AcquireGroup, AcquireRequest, HoldBack } from "../store.ts";
 import { KEYS_PER_COUNTER } from "./settle-script.ts";
+import { lengthOf } from "./stems.ts";
 
 /** A reservation's step, or a decision that sees holds. */
 export type Settled = { readonly isCluster: boolean } & (
@@ -36,7 +37,7 @@ export class AcquireStep {
     let bytes = 0;
     for (let i = 0; i < groups.length; i++) {
       const { limits } = groups[i]!;
-      for (let j = 0; j < limits.length; j++) bytes += limits[j]!.stem.length;
+      for (let j = 0; j < limits.length; j++) bytes += lengthOf(limits[j]!);
     }
     this.bytes = settled === undefined ? bytes : KEYS_PER_COUNTER * bytes;
   }

@@ -4,7 +4,7 @@
  * window, and reports the hits whose holds ended with it.
  */
 import { type ReservationRequest, type ReservedGroup, type ReservedLimit, Step } from "../reservations.ts";
-import { hasTag } from "./ledger-keys.ts";
+import { hasTag } from "./stems.ts";
 
 /** Counters that a process remembers. The one that was seen first is forgotten: its ends are not reported. */
 const MAX_WINDOWS = 4096;
@@ -64,7 +64,7 @@ const none: readonly Earlier[] = Object.freeze([]);
 /** The limit of a group whose holds have a slot for each window. */
 function windowOf({ limits }: ReservedGroup): ReservedLimit | undefined {
   const limit = limits[0]!;
-  return limits.length === 1 && limit.algorithm.perWindow && !hasTag(limit.stem) ? limit : undefined;
+  return limits.length === 1 && limit.algorithm.perWindow && !hasTag(limit) ? limit : undefined;
 }
 
 /** A copy in an earlier window. */

@@ -43,6 +43,7 @@ import type { Topology } from "./topology.ts";
 export class KvstoreStore implements ReservationStore {
   readonly kind = "kvstore";
   readonly readsPlaces: boolean;
+  readonly readsPlacesToSettle: boolean;
   /** Figures for `ratelimit.kvstore_pool.*`. */
   readonly gauges: PoolGauges = { cxActive: 0, cxTotal: 0, cxLocalClose: 0 };
   readonly #options: ResolvedOptions;
@@ -84,7 +85,7 @@ export class KvstoreStore implements ReservationStore {
     this.#topology = topologyOf(options.target, deps);
     this.#isCluster = options.target.type === "cluster";
     // A cluster needs the texts for the slots.
-    this.readsPlaces = !this.#isCluster;
+    this.readsPlaces = this.readsPlacesToSettle = !this.#isCluster;
   }
 
   /** The reason why the store has no connection; empty if it has one. */

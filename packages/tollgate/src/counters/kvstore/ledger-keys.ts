@@ -4,30 +4,30 @@
  */
 import type { ReservedLimit } from "../reservations.ts";
 import type { CommandWriter } from "./resp/writer.ts";
+import { hasTag } from "./stems.ts";
 
 /** Writes the keys of the holds, their ends, and the commits. A hash tag keeps them in the counter's slot. */
 export function writeLedgerKeys(
   writer: CommandWriter,
-  { stem, algorithm }: Pick<ReservedLimit, "stem" | "algorithm">,
+  limit: Pick<ReservedLimit, "stem" | "place" | "algorithm">,
   homeStart: number,
   isCluster: boolean,
 ): void {
-  const isTagged = hasTag(stem);
-  const head = isTagged ? "" : "{";
-  const start = !isTagged && algorithm.perWindow && isCluster ? String(homeStart) : "";
-  const end = isTagged ? "" : "}";
-  writer.joined(head, stem, `${start}${end}:holds`);
-  writer.joined(head, stem, `${start}${end}:ends`);
-  writer.joined(head, stem, `${start}${end}:commits`);
+  const { stem, place } = limit;
+  if (hasTag(limit)) {
+    writer.joined("", stem, ":holds", place);
+    writer.joined("", stem, ":ends", place);
+    writer.joined("", stem, ":commits", place);
+    return;
+  }
+  const start = limit.algorithm.perWindow && isCluster ? String(homeStart) : "";
+  writer.joined("{", stem, `${start}}:holds`, place);
+  writer.joined("{", stem, `${start}}:ends`, place);
+  writer.joined("{", stem, `${start}}:commits`, place);
 }
 
 /** Whether the holds of an earlier window are in another slot than those of the current one. */
-export function isElsewhere({ stem, algorithm, windowStart, homeStart }: ReservedLimit): boolean {
-  return algorithm.perWindow && homeStart !== windowStart && !hasTag(stem);
-}
-
-/** Whether a key has a hash tag: see `slots.ts`. */
-export function hasTag(key: string): boolean {
-  const open = key.indexOf("{");
-  return open >= 0 && key.indexOf("}", open + 1) > open + 1;
+export function isElsewhere(limit: ReservedLimit): boolean {
+  const { algorithm, windowStart, homeStart } = limit;
+  return algorithm.perWindow && homeStart !== windowStart && !hasTag(limit);
 }

@@ -1,4 +1,4 @@
-import { acquireTogether, keyOf, newCounterState } from "../acquire.ts";
+import { acquireTogether, newCounterState } from "../acquire.ts";
 import { type LedgerState, newLedgerState, type ReservedLimit, settleTogether } from "../reservations.ts";
 import { StoreError } from "../store.ts";
 import { type Ticket, unusableAnswer } from "../transport/ticket.ts";
@@ -9,6 +9,7 @@ import { Words } from "./resp/words.ts";
 import type { CommandWriter } from "./resp/writer.ts";
 import { ACQUIRE_STEP, KEYS_PER_COUNTER, WORDS_PER_COUNTER, WORDS_PER_QUOTA } from "./settle-script.ts";
 import { kinds, UNUSABLE } from "./states-script.ts";
+import { textOf } from "./stems.ts";
 
 /** Steps of one call. While a script runs, its server answers nobody else. */
 const MAX_STEPS = 64;
@@ -19,25 +20,28 @@ const COMPARED_WORDS = 8 * WORDS_PER_QUOTA;
 const asked = new Words();
 const replied = new Words();
 
+/** The states of the step that is being settled: one for each limit of its groups, in the memory of the keys. */
+const states: LedgerState[] = [];
+const memory: LedgerState[] = [];
+
 /** One caller's step. Calls reuse them. */
 class CallStep {
   ticket: Ticket | null = null;
   settled: Settled | null = null;
+  /** The number of its keys. */
+  size = 0;
   /** For each key, its first limit and the number of that limit's quota. */
-  readonly limits: ReservedLimit[] = [];
+  readonly limits: (ReservedLimit | null)[] = [];
   readonly quotasOfKeys: number[] = [];
   /** For each limit of the groups, the number of its key, from 0, and the number of its quota, from 1. */
   readonly keys: number[] = [];
   readonly quotas: number[] = [];
-  /** For each of these limits, the state of its key. */
-  readonly states: LedgerState[] = [];
-  /** Memory for the states of the keys. */
-  readonly memory: LedgerState[] = [];
 
+  /** To empty an array would release its memory. */
   clear(): void {
     this.ticket = this.settled = null;
-    this.limits.length = this.quotasOfKeys.length = 0;
-    this.keys.length = this.quotas.length = this.states.length = 0;
+    for (let key = 0; key < this.size; key++) this.limits[key] = null;
+    this.size = 0;
   }
 }
 
@@ -63,30 +67,33 @@ export class SettleCall {
     step.ticket = ticket;
     step.settled = settled;
     const { groups } = settled.request;
-    const isAlone = groups.length === 1 && groups[0]!.limits.length === 1;
-    const byKey = isAlone ? undefined : new Map<string, number>();
+    // The limits of one group have different keys.
+    const byKey = groups.length === 1 ? undefined : new Map<string, number>();
+    let at = 0;
     for (let index = 0; index < groups.length; index++) {
       const limits = groups[index]!.limits as readonly ReservedLimit[];
-      for (let each = 0; each < limits.length; each++) this.#addLimit(step, limits[each]!, byKey);
+      for (let each = 0; each < limits.length; each++) this.#addLimit(step, at++, limits[each]!, byKey);
     }
-    this.#counters += step.limits.length;
+    this.#counters += step.size;
     return true;
   }
 
-  /** @param byKey the keys of the step, if it has several limits */
-  #addLimit(step: CallStep, limit: ReservedLimit, byKey: Map<string, number> | undefined): void {
+  /**
+   * @param at the number of the limit in its step, from 0
+   * @param byKey the keys of the step, if it has several groups
+   */
+  #addLimit(step: CallStep, at: number, limit: ReservedLimit, byKey: Map<string, number> | undefined): void {
     const quota = this.#quotaOf(limit, !step.settled!.isDecision || limit.reservations === true);
-    const name = byKey && keyOf(limit);
+    const name = byKey && textOf(limit) + (limit.algorithm.perWindow ? limit.windowStart : "");
     let key = name === undefined ? undefined : byKey!.get(name);
     if (key === undefined) {
-      key = step.limits.push(limit) - 1;
-      step.quotasOfKeys.push(quota);
-      step.memory[key] ??= newLedgerState(newCounterState());
+      key = step.size++;
+      step.limits[key] = limit;
+      step.quotasOfKeys[key] = quota;
       if (name !== undefined) byKey!.set(name, key);
     }
-    step.keys.push(key);
-    step.quotas.push(quota);
-    step.states.push(step.memory[key]!);
+    step.keys[at] = key;
+    step.quotas[at] = quota;
   }
 
   /** @returns the number of a limit's quota, from 1 */
@@ -122,8 +129,8 @@ export class SettleCall {
    */
   write(writer: CommandWriter, now: number, jitter: number): void {
     for (let index = 0; index < this.#used; index++) {
-      const { limits, settled } = this.#steps[index]!;
-      for (let key = 0; key < limits.length; key++) writeKeys(writer, limits[key]!, settled!);
+      const { limits, size, settled } = this.#steps[index]!;
+      for (let key = 0; key < size; key++) writeKeys(writer, limits[key]!, settled!);
     }
     asked.clear();
     asked.push(now);
@@ -154,7 +161,7 @@ export class SettleCall {
           // A fault in one caller's answer must not block the other callers.
           ticket.fail(cause instanceof StoreError ? cause : unusableAnswer(cause));
         }
-      at += WORDS_PER_COUNTER * step.limits.length;
+      at += WORDS_PER_COUNTER * step.size;
     }
   }
 
@@ -167,9 +174,9 @@ export class SettleCall {
 
 /** The keys of a counter: its state, its holds, their ends, its commits. */
 function writeKeys(writer: CommandWriter, limit: ReservedLimit, { isDecision, isCluster }: Settled): void {
-  const { stem, algorithm, windowStart } = limit;
-  if (algorithm.perWindow) writer.key(stem, windowStart);
-  else writer.stem(stem);
+  const { stem, place, algorithm, windowStart } = limit;
+  if (algorithm.perWindow) writer.key(stem, windowStart, place);
+  else writer.stem(stem, place);
   writeLedgerKeys(writer, limit, isDecision ? windowStart : limit.homeStart, isCluster);
 }
 
@@ -178,7 +185,7 @@ function writeReservation(writer: CommandWriter, { request, isDecision }: Settle
   else writer.hexadecimal(request.token);
 }
 
-function pushStep(words: Words, { limits, quotasOfKeys, keys, quotas, settled }: CallStep): void {
+function pushStep(words: Words, { size, limits, quotasOfKeys, keys, quotas, settled }: CallStep): void {
   const { request, isDecision } = settled!;
   const { groups } = request;
   words.push(Math.floor(request.now));
@@ -186,9 +193,9 @@ function pushStep(words: Words, { limits, quotasOfKeys, keys, quotas, settled }:
   words.push(isDecision ? request.holdBack : 0);
   words.push(isDecision ? 0 : request.ttl);
   words.push(isDecision ? 0 : request.maxHolds);
-  words.push(limits.length);
+  words.push(size);
   words.push(groups.length);
-  for (let key = 0; key < limits.length; key++) {
+  for (let key = 0; key < size; key++) {
     const { algorithm, windowStart, windowSize } = limits[key]!;
     words.push(quotasOfKeys[key]!);
     words.push(algorithm.perWindow ? (windowStart + windowSize) * 1000 : 0);
@@ -210,10 +217,10 @@ function pushStep(words: Words, { limits, quotasOfKeys, keys, quotas, settled }:
  * @param first position of the words of the step's first key
  * @throws {StoreError} for a key that holds something else
  */
-function settleStep({ settled, limits, memory, states }: CallStep, words: Words, first: number) {
+function settleStep({ settled, size, limits, keys }: CallStep, words: Words, first: number) {
   const { request, isDecision } = settled!;
-  for (let key = 0; key < limits.length; key++) {
-    const state = memory[key]!;
+  for (let key = 0; key < size; key++) {
+    const state = stateAt(key);
     const { algorithm, reservations } = limits[key]!;
     const at = first + WORDS_PER_COUNTER * key;
     state.level = words.at(at);
@@ -228,9 +235,20 @@ function settleStep({ settled, limits, memory, states }: CallStep, words: Words,
     state.isCommitted = words.at(at + 7) === 1;
     state.expired = words.at(at + 8);
   }
+  let number = 0;
+  for (let index = 0; index < request.groups.length; index++)
+    for (let each = 0; each < request.groups[index]!.limits.length; each++, number++)
+      states[number] = memory[keys[number]!]!;
+  if (states.length !== number) states.length = number;
   const windowNow = request.now * MICROSECONDS;
   if (isDecision) acquireTogether(request, states, words.at(0), windowNow);
   else settleTogether(request, states, words.at(0), windowNow);
+}
+
+/** The memory for the state of a step's key. */
+function stateAt(key: number): LedgerState {
+  memory[key] ??= newLedgerState(newCounterState());
+  return memory[key];
 }
 
 const MICROSECONDS = 1000;

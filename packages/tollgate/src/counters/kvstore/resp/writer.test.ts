@@ -45,6 +45,8 @@ describe("writing commands", () => {
           const bytes = Buffer.from(`..${stem}.`);
           writer.key("", start, placeOf(bytes, 2, bytes.length - 1));
           expected += bulk(stem + start);
+          writer.joined("{", "", "}:ends", placeOf(bytes, 2, bytes.length - 1));
+          expected += bulk(`{${stem}}:ends`);
         }
         assert.deepEqual(writer.bytes(), Buffer.from(expected));
       }),

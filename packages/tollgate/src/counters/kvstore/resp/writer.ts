@@ -13,7 +13,9 @@ const CR = 13;
 const LF = 10;
 const DOLLAR = 36;
 const ZERO = 48;
-const LETTER_A = 97;
+
+/** The two hexadecimal digits of each byte. */
+const hexadecimals = Buffer.from(Buffer.from(Array.from({ length: 256 }, (_, byte) => byte)).toString("hex"));
 
 /** Encodes a command's array header and name, `*3\r\n$6\r\nINCRBY\r\n`. */
 export function commandHead(parts: number, ...words: readonly string[]): Buffer {
@@ -69,24 +71,24 @@ export class CommandWriter {
 
   /** Writes the key `stem + windowStart` as a bulk string. @param place the stem, instead of the text */
   key(stem: string, windowStart: number, place?: StemPlace): void {
-    if (place === undefined) this.joined(stem, digitsOf(windowStart), "");
-    else this.#placedKey(place, digitsOf(windowStart));
+    this.joined("", stem, digitsOf(windowStart), place);
   }
 
   /** Writes a key without a window start, like {@link key}. */
-  stem(stem: string): void {
-    this.joined(stem, "", "");
+  stem(stem: string, place?: StemPlace): void {
+    this.joined("", stem, "", place);
   }
 
-  #placedKey({ bytes, start, end }: StemPlace, digits: string): void {
-    const size = end - start + digits.length;
+  #placed(head: string, { bytes, start, end }: StemPlace, tail: string): void {
+    const size = head.length + end - start + tail.length;
     this.#room(size + 24);
     this.#header(size);
+    this.#ascii(head);
     const { buffer } = this;
     let at = this.length;
     for (let index = start; index < end; index++) buffer[at++] = bytes[index]!;
     this.length = at;
-    this.#ascii(digits);
+    this.#ascii(tail);
     this.#ascii("\r\n");
   }
 
@@ -96,8 +98,12 @@ export class CommandWriter {
     return this.buffer.toString("latin1", this.buffer.indexOf(LF, start) + 1, stemEnd);
   }
 
-  /** Writes a text of three parts as a bulk string. */
-  joined(head: string, middle: string, tail: string): void {
+  /** Writes a text of three parts as a bulk string. @param place the middle, instead of the text: all parts are ASCII */
+  joined(head: string, middle: string, tail: string, place?: StemPlace): void {
+    if (place !== undefined) {
+      this.#placed(head, place, tail);
+      return;
+    }
     const size = head.length + middle.length + tail.length;
     this.#room(size + 24);
     const start = this.length;
@@ -130,11 +136,14 @@ export class CommandWriter {
     this.#header(size);
     const { buffer } = this;
     let at = this.length;
-    for (let i = 0; i < words.length; i++)
-      for (let shift = 28; shift >= 0; shift -= 4) {
-        const digit = (words[i]! >>> shift) & 15;
-        buffer[at++] = digit < 10 ? ZERO + digit : LETTER_A + digit - 10;
+    for (let i = 0; i < words.length; i++) {
+      const word = words[i]!;
+      for (let shift = 24; shift >= 0; shift -= 8) {
+        const pair = 2 * ((word >>> shift) & 0xff);
+        buffer[at++] = hexadecimals[pair]!;
+        buffer[at++] = hexadecimals[pair + 1]!;
       }
+    }
     this.length = at;
     this.#ascii("\r\n");
   }

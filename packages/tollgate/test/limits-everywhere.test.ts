@@ -8,7 +8,9 @@ import { createLimits } from "@tollway/tollgate/limits";
 import { Application, Controller } from "@tollway/waymark";
 import { scaled } from "../../../tools/time-scale.ts";
 import { runCheck } from "../src/commands/check.ts";
+import { until } from "./counters/kvstore-support.ts";
 import { descriptor, GrpcCaller, request } from "./grpc-caller.ts";
+import { MemcachedServer } from "./servers/memcached.ts";
 import { RedisServer } from "./servers/redis.ts";
 import { type RunningTollgate, startTollgate } from "./tollgate.ts";
 
@@ -226,6 +228,58 @@ descriptors:
       "d|wide=v|fixed:5184000:N",
       "{d|list=v|}month:N",
       "{d|list=v|}sliding:31536000",
+    ]);
+  } finally {
+    caller.close();
+    await tollgate.stop();
+  }
+});
+
+test("memcached: multiplied and calendar windows, accepted hits and lists of fixed windows", async () => {
+  await using memcached = await MemcachedServer.start();
+  const limit = "unit: year, requests_per_unit: 3";
+  const tollgate = await startTollgate({
+    config: {
+      "rules.yaml": `
+domain: d
+descriptors:
+  - { key: wide, rate_limit: { ${limit}, unit_multiplier: 2 } }
+  - { key: calendar, rate_limit: { ${limit}, calendar: { time_zone: Europe/Berlin } } }
+  - { key: accepted, rate_limit: { ${limit}, count: accepted } }
+  - { key: list, rate_limits: [{ ${limit} }, { unit: day, unit_multiplier: 90, requests_per_unit: 100, name: quarter }] }
+`,
+    },
+    env: { BACKEND_TYPE: "memcache", MEMCACHE_HOST_PORT: memcached.url, WORKERS: "1" },
+  });
+  const caller = new GrpcCaller(tollgate.grpc);
+  try {
+    const ask = async (key: string, hitsAddend: number) => {
+      const [status] = (await caller.ask(request("d", descriptor(`${key}=v`, { hitsAddend })))).statuses;
+      return [status!.code, status!.limitRemaining];
+    };
+    for (const [key, countsAll] of [
+      ["wide", true],
+      ["calendar", true],
+      ["accepted", false],
+      ["list", false],
+    ] as const) {
+      assert.deepEqual(await ask(key, 2), [1, 1], key);
+      assert.deepEqual(await ask(key, 2), [2, 0], key);
+      assert.deepEqual(await ask(key, 1), [countsAll ? 2 : 1, 0], key);
+      assert.deepEqual(await ask(key, 1), [2, 0], key);
+    }
+    // memcached lists an item some time after it has it.
+    let keys: string[] = [];
+    await until("all keys are listed", async () => {
+      keys = await memcached.keys();
+      return keys.length >= 5;
+    });
+    assert.deepEqual(keys.map((key) => key.replace(/\d{10}$/, "N")).sort(), [
+      "d|accepted=v|year:N",
+      "d|calendar=v|calendar:year:Europe/Berlin:N",
+      "d|wide=v|fixed:63072000:N",
+      "{d|list=v|}fixed:7776000:N",
+      "{d|list=v|}year:N",
     ]);
   } finally {
     caller.close();

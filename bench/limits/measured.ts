@@ -1,3 +1,6 @@
+/** The only measured list. The goals are for one limit. */
+export const TWO_LIMITS = "two limits";
+
 /** The limits whose CPU is measured: name and YAML. The first one is the baseline. */
 export const measured: readonly (readonly [name: string, limits: string])[] = [
   ["fixed window", "rate_limit: { unit: hour, requests_per_unit: 1000000000 }"],
@@ -10,7 +13,7 @@ export const measured: readonly (readonly [name: string, limits: string])[] = [
   ["sliding window", "rate_limit: { unit: hour, requests_per_unit: 1000000000, algorithm: sliding_window }"],
   ["token bucket", "rate_limit: { unit: second, requests_per_unit: 1000000000, algorithm: token_bucket }"],
   [
-    "two limits",
+    TWO_LIMITS,
     "rate_limits: [{ unit: hour, requests_per_unit: 1000000000 }, { unit: day, requests_per_unit: 1000000000 }]",
   ],
 ];

@@ -103,6 +103,30 @@ for (const [types, isWhole] of [
   });
 }
 
+test("the members of nested objects are counted, in lists and in unions", () => {
+  const { countMembers } = binderOf(
+    "POST(it: { a?: { b: { c?: number } }; b?: { a: string; k?: string[] }[]; c: { a: boolean } | null })",
+  );
+  const inner = fc.record({ c: fc.integer() }, { requiredKeys: [], noNullPrototype: true });
+  const item = fc.record(
+    { a: fc.string(), k: fc.array(fc.string()) },
+    { requiredKeys: ["a"], noNullPrototype: true },
+  );
+  const it = fc.record(
+    {
+      a: fc.record({ b: inner }, { noNullPrototype: true }),
+      b: fc.array(item),
+      c: fc.option(fc.record({ a: fc.boolean() }, { noNullPrototype: true })),
+    },
+    { requiredKeys: ["c"], noNullPrototype: true },
+  );
+  fc.assert(
+    fc.property(it, (body) => {
+      assert.equal(countMembers!(body), countKeys(body, 100));
+    }),
+  );
+});
+
 test("a number beyond 2^53 is left to the binder, which reads its notation", () => {
   const binder = binderOf("POST(it: { a: number; b?: number | null })");
   const count = binder.countMembers!;

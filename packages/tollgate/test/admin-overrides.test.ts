@@ -13,6 +13,7 @@ domain: d
 descriptors:
   - { key: day, rate_limit: { unit: day, requests_per_unit: 4 } }
   - { key: slide, rate_limit: { unit: day, requests_per_unit: 4, algorithm: sliding_window } }
+  - { key: brief, rate_limit: { unit: second, unit_multiplier: 2, requests_per_unit: 4, algorithm: sliding_window } }
   - { key: bucket, rate_limit: { unit: day, requests_per_unit: 4, algorithm: token_bucket } }
   - { key: second, rate_limit: { unit: second, requests_per_unit: 4, algorithm: token_bucket } }
   - { key: mixed, rate_limits: [{ unit: day, requests_per_unit: 9 }, { unit: week, requests_per_unit: 2, algorithm: token_bucket }] }
@@ -213,6 +214,31 @@ for (const [name, open] of Object.entries(stores))
         assert.equal((await one.admin.delete(`overrides/${grant.id}`, { reason: "a mistake" })).status, 200);
         await all(list, `${key}=ends`, 4);
       }
+    });
+
+    test("a grant on a sliding window ends by itself after the window's length", async () => {
+      const { list, one, other } = replicas;
+      const target = { domain: "d", descriptor: "brief=a" };
+      // More hits at once than the limit allows, whatever is used.
+      const fiveHits = request("d", descriptor(target.descriptor, { hitsAddend: 5 }));
+      const passes = async () => (await one.ask(fiveHits)).some(({ overallCode }) => overallCode === 1);
+      assert.equal(await passes(), false);
+      let begun = 0;
+      do {
+        begun = Date.now();
+        const granted = await other.admin.post("counters/grant", { ...target, hits: 3 });
+        assert.equal(granted.status, 200, JSON.stringify(granted.json));
+        // On a slow machine the grant may end before the hits arrive.
+      } while (!(await passes()));
+      const { what, after } = (await one.admin.get("audit")).json.changes[0];
+      assert.equal(what, "counters.grant");
+      const end = Date.parse(after.expires);
+      assert.ok(end >= begun + 2000, `it ends ${end - begun} ms after its beginning`);
+      await all(list, target.descriptor, 4);
+      assert.ok(Date.now() >= end, "the grant ended early");
+      assert.equal(await passes(), false);
+      const listed: readonly { descriptor: string }[] = (await one.admin.get("overrides")).json.overrides;
+      assert.ok(!listed.some((item) => item.descriptor === target.descriptor));
     });
 
     test("the end of a lower limit, its removal and a grant reach the cached refusals of all replicas", async () => {

@@ -38,6 +38,11 @@ export class Replica {
     return answers.filter(({ overallCode }) => overallCode === 1).length;
   }
 
+  /** One call. */
+  async hit(hitsAddend: number): Promise<void> {
+    await this.#callers[0]!.ask(request("d", descriptor("day=a", { hitsAddend })));
+  }
+
   async refund(hitsAddend: number): Promise<void> {
     await this.#callers[0]!.ask(request("d", descriptor("day=a", { hitsAddend, isNegativeHits: true })));
   }

@@ -7,8 +7,10 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import { type TestContext, test } from "node:test";
 import { isTimeUp, scaled } from "../../../tools/time-scale.ts";
+import { memcached } from "./admin-stores.ts";
 import { AdminClient } from "./admin-support.ts";
 import { CALLERS, Replica } from "./caching-replica.ts";
+import { until } from "./counters/kvstore-support.ts";
 import { RedisServer } from "./servers/redis.ts";
 import { subscribed } from "./subscribed.ts";
 
@@ -17,20 +19,30 @@ const BOUND = 100;
 const REVALIDATE = 400;
 const ROUNDS = 5;
 
+type Replicas = readonly [Replica, Replica];
+
 interface Setting {
   readonly redis: RedisServer;
-  readonly replicas: readonly [Replica, Replica];
+  readonly replicas: Replicas;
 }
 
-async function withReplicas(revalidate: string, use: (setting: Setting) => Promise<void>): Promise<void> {
+async function withRedis(revalidate: string, use: (setting: Setting) => Promise<void>): Promise<void> {
   await using redis = await RedisServer.start();
   const env = { BACKEND_TYPE: "kvstore", KVSTORE_URL: redis.url, LOCAL_CACHE_REVALIDATE: revalidate };
+  await withReplicas(env, async (replicas) => {
+    await subscribed(...replicas.map(({ tollgate }) => tollgate));
+    await use({ redis, replicas });
+  });
+}
+
+async function withReplicas(
+  env: Readonly<Record<string, string>>,
+  use: (replicas: Replicas) => Promise<void>,
+): Promise<void> {
   const replicas: Replica[] = [];
   try {
     for (let index = 0; index < 2; index++) replicas.push(await Replica.start(env));
-    const [one, two] = replicas as [Replica, Replica];
-    await subscribed(one.tollgate, two.tollgate);
-    await use({ redis, replicas: [one, two] });
+    await use(replicas as [Replica, Replica]);
   } finally {
     for (const replica of replicas) await replica.stop();
   }
@@ -62,7 +74,7 @@ async function reset(replica: Replica): Promise<void> {
  * Resets the counter and asks all threads until none refuses.
  * @returns milliseconds from the answer to the reset until the last refused call began; 0 without one
  */
-async function staleFor([one, two]: readonly [Replica, Replica]): Promise<number> {
+async function staleFor([one, two]: Replicas): Promise<number> {
   await reset(one);
   const answered = performance.now();
   let stale = 0;
@@ -75,12 +87,20 @@ async function staleFor([one, two]: readonly [Replica, Replica]): Promise<number
   }
 }
 
-/** @param bound milliseconds */
-async function assertBound(context: TestContext, setting: Setting, bound: number, fill: () => Promise<void>) {
+/**
+ * @param bound milliseconds
+ * @param redis sends the messages between the replicas; undefined without messages
+ */
+async function assertBound(
+  context: TestContext,
+  { redis, replicas }: Pick<Setting, "replicas"> & Partial<Setting>,
+  bound: number,
+  fill: () => Promise<void>,
+) {
   for (let round = 0; round < ROUNDS; round++) {
     await fill();
-    const bare = await bareRoundTrip(setting.redis);
-    const stale = await staleFor(setting.replicas);
+    const bare = redis === undefined ? 0 : await bareRoundTrip(redis);
+    const stale = await staleFor(replicas);
     const limit = bare + scaled(bound);
     context.diagnostic(
       `refused until ${stale.toFixed(1)} ms after the reset; a bare message takes ${bare.toFixed(1)} ms; limit ${limit.toFixed(0)} ms`,
@@ -90,7 +110,7 @@ async function assertBound(context: TestContext, setting: Setting, bound: number
 }
 
 test("a reset at one replica is seen by all threads of both within 100 ms", async (context) => {
-  await withReplicas("1h", (setting) =>
+  await withRedis("1h", (setting) =>
     assertBound(context, setting, BOUND, async () => {
       for (const replica of setting.replicas) await replica.exhaust();
     }),
@@ -98,13 +118,31 @@ test("a reset at one replica is seen by all threads of both within 100 ms", asyn
 });
 
 test("with the subscription cut, a reset at one replica is seen by all threads of both within LOCAL_CACHE_REVALIDATE", async (context) => {
-  await withReplicas(`${REVALIDATE}ms`, async (setting) => {
+  await withRedis(`${REVALIDATE}ms`, async (setting) => {
     const { redis, replicas } = setting;
     // Only the bare message keeps its channel.
     await redis.command("ACL", "SETUSER", "default", "resetchannels", "&bare");
     for (const { tollgate } of replicas) await tollgate.logged(/no messages of other replicas arrive/);
     await assertBound(context, setting, REVALIDATE, async () => {
       for (const replica of replicas) await replica.all(2);
+      for (const replica of replicas) assert.equal(await replica.all(0), 0);
+    });
+  });
+});
+
+test("with memcached, a reset at one replica is seen by all threads of both within LOCAL_CACHE_REVALIDATE", async (context) => {
+  const store = await memcached();
+  context.after(() => store.stop());
+  await withReplicas({ ...store.env, LOCAL_CACHE_REVALIDATE: `${REVALIDATE}ms` }, async (replicas) => {
+    for (const { tollgate } of replicas) await tollgate.logged(/memcached has no channel between replicas/);
+    const admin = new AdminClient(replicas[0].tollgate);
+    await assertBound(context, { replicas }, REVALIDATE, async () => {
+      await replicas[0].hit(9);
+      // An increment may arrive after its answer. After the reset it would count again.
+      await until("memcached has the hits", async () => {
+        const { json } = await admin.counter("d", "day=a");
+        return json.limits[0].count === 9;
+      });
       for (const replica of replicas) assert.equal(await replica.all(0), 0);
     });
   });

@@ -420,6 +420,28 @@ test("embedded: a crash between Reserve and Commit loses the holds that are not 
   await running({}, "SIGKILL", (caller) => finds(caller, "kept", 100, false));
 });
 
+test("Redis loses a reservation: its commit counts once, the limit is free, and the hits stay in the gauge", async (t) => {
+  await using redis = await RedisServer.start();
+  const service = await start({ KVSTORE_URL: redis.url });
+  t.after(() => service.stop());
+  const caller = grpcReservations(service.grpc);
+  t.after(() => caller.close());
+  const lost = await caller.reserve("gone=lost", 20);
+  assert.equal(await left(caller, "gone=lost"), 80);
+  await redis.command("FLUSHALL");
+  assert.equal(await left(caller, "gone=lost"), 100);
+  for (let time = 0; time < 2; time++) {
+    assert.equal(await caller.commit("gone=lost", lost.id, 7), false);
+    assert.equal(await left(caller, "gone=lost"), 93);
+  }
+  const kept = await caller.reserve("gone=lost", 10);
+  assert.equal(await caller.commit("gone=lost", kept.id, 10), true);
+  assert.equal(await left(caller, "gone=lost"), 83);
+  const statistics = ["reserved", "released", "expired", "committed", "held"];
+  const figures = await Promise.all(statistics.map((one) => sumOf([service], one)));
+  assert.deepEqual(figures, [30, 10, 0, 17, 20]);
+});
+
 test("memcached keeps no reservations, and says so", async (t) => {
   const memcached = await MemcachedServer.start();
   t.after(() => memcached.stop());

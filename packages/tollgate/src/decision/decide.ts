@@ -1,4 +1,4 @@
-import { type CounterStore, countFor, type Waiter } from "../counters/store.ts";
+import { type CounterStore, countFor } from "../counters/store.ts";
 import type { Counter, Statistics } from "../observe/statistics.ts";
 import { requestOf } from "../protocol/decode-request.ts";
 import {
@@ -22,7 +22,6 @@ import { Preparer } from "./prepare.ts";
 import type { Prepared, PreparedPart } from "./prepared.ts";
 import type { ResolveOptions } from "./resolve.ts";
 import { type Scratch, ScratchPool } from "./scratch.ts";
-import { tally } from "./tally.ts";
 import { tallyLimits } from "./tally-limits.ts";
 
 export interface DecisionOptions extends ResolveOptions {
@@ -39,6 +38,8 @@ export interface DecisionOptions extends ResolveOptions {
   /** `LIMIT_RESPONSE_HEADERS_ENABLED` and the names; undefined if the headers are off. */
   readonly headers: HeaderOptions | undefined;
 }
+
+type Decision = PendingDecision<Scratch<LimitsScratch>>;
 
 /** Decides requests. Each request uses one rule set and one reading of the clock. */
 export class Decider {
@@ -82,7 +83,7 @@ export class Decider {
     atOnce = false,
   ): RateLimitResponse | Promise<RateLimitResponse> {
     const scratch = this.#pool.take(parts.length);
-    const answer = this.#run(request, undefined, parts, scratch, now, deadline);
+    const answer = this.#run(scratch, request, undefined, parts, now, deadline);
     if (answer instanceof PendingDecision) return answer.promise();
     if (atOnce) this.#pool.give(scratch);
     else this.#pool.giveLater(scratch);
@@ -103,7 +104,7 @@ export class Decider {
     const scratch = this.#pool.take(places.count);
     this.#preparer.prepareInPlace(places, ruleSet, scratch);
     const request = this.#options.dynamicMetadata ? requestOf(places) : undefined;
-    const answer = this.#run(request, places, scratch.parts, scratch, now, deadline);
+    const answer = this.#run(scratch, request, places, scratch.parts, now, deadline);
     if (!(answer instanceof PendingDecision)) this.#pool.give(scratch);
     return answer;
   }
@@ -113,87 +114,71 @@ export class Decider {
    * @param request needed for dynamic metadata only, or if there are no `places`
    */
   #run(
+    scratch: Scratch<LimitsScratch>,
     request: RateLimitRequest | undefined,
     places: RequestPlaces | undefined,
     parts: readonly PreparedPart[],
-    scratch: Scratch<LimitsScratch>,
     now: number,
     deadline: number,
   ): RateLimitResponse | PendingDecision {
     const { observer } = this.#options;
     if (observer?.active) observer.begin(scratch, now);
     scratch.pending ??= new PendingDecision(scratch, this);
-    if (this.#ask(parts, scratch, now, deadline, scratch.pending))
-      return this.#conclude(request, places, parts, scratch, now);
-    this.#keepMessage(places, scratch);
-    return scratch.pending.begin(request, parts, now);
+    const decision = scratch.pending;
+    decision.begin(request, places, parts, now);
+    if (this.#ask(decision, deadline)) return this.#conclude(decision);
+    this.#keepMessage(decision);
+    return decision;
   }
 
-  /** Asks the store. @returns whether the results are filled in. If not, the waiter gets the end. */
-  #ask(
-    parts: readonly PreparedPart[],
-    scratch: Scratch<LimitsScratch>,
-    now: number,
-    deadline: number,
-    waiter: Waiter,
-  ): boolean {
+  /** Asks the store. @returns whether the results are filled in. If not, the decision gets the end. */
+  #ask(decision: Decision, deadline: number): boolean {
+    const { scratch, parts, now } = decision;
     const store = this.#store;
     const nowSeconds = Math.floor(now / 1000);
     if (hasLimits(parts)) {
       scratch.more ??= new LimitsScratch(scratch.parts.length);
       scratch.more.arrange(parts, this.#options, nowSeconds, scratch, store.readsPlacesOfLimits === true);
-      return askStore(scratch.more, store, now, deadline, waiter);
+      return askStore(scratch.more, store, now, deadline, decision);
     }
     scratch.arrange(parts, this.#options, nowSeconds, store.readsPlaces === true);
     const { request } = scratch;
     request.now = now;
     request.deadline = deadline;
-    return request.counts.length === 0 || countFor(store, request, waiter);
+    return request.counts.length === 0 || countFor(store, request, decision);
   }
 
   /** @internal */
-  resume(pending: PendingDecision<Scratch<LimitsScratch>>): RateLimitResponse {
-    const { scratch, request, parts, now, isPromised } = pending;
-    pending.end();
-    if (isPromised) this.#pool.giveLater(scratch);
-    else this.#pool.give(scratch);
-    return this.#conclude(request, undefined, parts, scratch, now);
+  resume(decision: Decision): RateLimitResponse {
+    if (decision.isPromised) this.#pool.giveLater(decision.scratch);
+    else this.#pool.give(decision.scratch);
+    return this.#conclude(decision);
   }
 
-  #conclude(
-    request: RateLimitRequest | undefined,
-    places: RequestPlaces | undefined,
-    parts: readonly PreparedPart[],
-    scratch: Scratch<LimitsScratch>,
-    now: number,
-  ): RateLimitResponse {
+  #conclude(decision: Decision): RateLimitResponse {
+    const { scratch, parts, now } = decision;
     const nowSeconds = Math.floor(now / 1000);
     const { headers } = this.#options;
-    if (hasLimits(parts)) {
-      const limits = scratch.more!;
-      tallyLimits(parts, limits, nowSeconds);
-      const code = this.#answer(request, parts, limits);
-      if (headers !== undefined)
-        limits.response.responseHeadersToAdd = headersOfLimits(headers, parts, limits, code);
-      this.#observe(request, places, parts, limits, code, scratch, now);
-      return limits.response;
-    }
-    const { counts, statuses, response } = scratch;
-    let counted = 0;
-    for (let index = 0; index < parts.length; index++) {
-      const { rule, statistics } = parts[index]!;
-      if (rule === undefined || statistics === undefined || rule.unlimited) continue;
-      tally(counts[counted++]!, statistics, parts[index]!, rule, nowSeconds, statuses[index]!);
-    }
-    const code = this.#answer(request, parts, scratch);
+    const limits = hasLimits(parts) ? scratch.more! : undefined;
+    const counters = limits ?? scratch;
+    if (limits !== undefined) tallyLimits(parts, limits, nowSeconds);
+    else scratch.tally(parts, nowSeconds);
+    const code = this.#answer(decision, counters);
+    const { statuses, response } = counters;
     if (headers !== undefined)
-      response.responseHeadersToAdd = limitHeaders(headers, statuses, parts.map(nameOf), code);
-    this.#observe(request, places, parts, scratch, code, scratch, now);
+      response.responseHeadersToAdd =
+        limits === undefined
+          ? limitHeaders(headers, statuses, parts.map(nameOf), code)
+          : headersOfLimits(headers, parts, limits, code);
+    this.#observe(decision, counters, code);
+    decision.end();
     return response;
   }
 
   /** Copies the message for the observer: the next call overwrites it. */
-  #keepMessage(places: RequestPlaces | undefined, scratch: Scratch): void {
+  #keepMessage(decision: Decision): void {
+    const { scratch, places } = decision;
+    decision.places = undefined;
     scratch.messageLength = 0;
     const { observer } = this.#options;
     if (places !== undefined && observer !== undefined && (scratch.weight > 0 || observer.recording))
@@ -201,13 +186,9 @@ export class Decider {
   }
 
   #observe(
-    request: RateLimitRequest | undefined,
-    places: RequestPlaces | undefined,
-    parts: readonly PreparedPart[],
+    { request, places, parts, scratch, now }: Decision,
     counters: Scratch<LimitsScratch> | LimitsScratch,
     code: Code,
-    scratch: Scratch<LimitsScratch>,
-    now: number,
   ): void {
     const { observer } = this.#options;
     if (!observer?.active) return;
@@ -221,8 +202,7 @@ export class Decider {
 
   /** Fills in all but the headers. Returns the overall code. */
   #answer(
-    request: RateLimitRequest | undefined,
-    parts: readonly PreparedPart[],
+    { request, parts }: Decision,
     { statuses, response }: Pick<Scratch, "statuses" | "response">,
   ): Code {
     const options = this.#options;

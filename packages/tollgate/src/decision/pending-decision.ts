@@ -1,5 +1,6 @@
 import type { Waiter } from "../counters/store.ts";
 import type { RateLimitRequest, RateLimitResponse } from "../protocol/messages.ts";
+import type { RequestPlaces } from "../protocol/scan-request.ts";
 import type { PreparedPart } from "./prepared.ts";
 
 /** Waits for a decision whose store answers later. It gets one of both, once. */
@@ -17,13 +18,15 @@ interface Resumer<Objects> {
 const noParts: readonly PreparedPart[] = [];
 
 /**
- * A decision whose store answers later, and what it then needs. It is reused, so the caller names its waiter at once, in
- * the turn of the event loop that began the decision.
+ * A decision in progress, which its store may answer later. It is reused, so the caller names its waiter at once, in the
+ * turn of the event loop that began the decision.
  * @typeParam Objects the objects of the decision
  */
 export class PendingDecision<Objects = unknown> implements Waiter {
   readonly scratch: Objects;
   request: RateLimitRequest | undefined;
+  /** Undefined if the request did not come as a message, or another message may have overwritten it. */
+  places: RequestPlaces | undefined;
   parts = noParts;
   /** Milliseconds since the epoch. */
   now = 0;
@@ -37,13 +40,17 @@ export class PendingDecision<Objects = unknown> implements Waiter {
     this.#decider = decider;
   }
 
-  /** The store answers later. */
-  begin(request: RateLimitRequest | undefined, parts: readonly PreparedPart[], now: number): this {
+  begin(
+    request: RateLimitRequest | undefined,
+    places: RequestPlaces | undefined,
+    parts: readonly PreparedPart[],
+    now: number,
+  ): void {
     this.request = request;
+    this.places = places;
     this.parts = parts;
     this.now = now;
     this.isPromised = false;
-    return this;
   }
 
   /** It must not retain its request. */

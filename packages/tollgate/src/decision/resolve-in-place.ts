@@ -130,38 +130,22 @@ export class ResolverInPlace {
     const { afterKey, afterValue, isPlain, longestKey } = this.#options.keyFormat.inPlace;
     if (size + WINDOW_START_DIGITS > longestKey) return -1;
     const out = scratch.room(start, size);
-    let at = copy(out, start, head, 0, head.length);
-    for (let entry = first; entry < last; entry += ENTRY_PLACES) {
-      at = copyPlain(isPlain, out, at, buffer, entries[entry]!, entries[entry + 1]!);
-      if (at < 0) return -1;
-      out[at++] = afterKey;
-      at = copyPlain(isPlain, out, at, buffer, entries[entry + 2]!, entries[entry + 3]!);
-      if (at < 0) return -1;
-      out[at++] = afterValue;
+    let at = copy(out, start, head);
+    let plain = 1;
+    for (let text = first; text < last; text += 2) {
+      const end = entries[text + 1]!;
+      for (let index = entries[text]!; index < end; index++) {
+        const byte = buffer[index]!;
+        plain &= isPlain[byte]!;
+        out[at++] = byte;
+      }
+      out[at++] = text % ENTRY_PLACES === 0 ? afterKey : afterValue;
     }
-    return copy(out, at, tail, 0, tail.length);
+    return plain === 0 ? -1 : copy(out, at, tail);
   }
 }
 
-function copy(out: Uint8Array, at: number, bytes: Uint8Array, start: number, end: number): number {
-  for (let index = start; index < end; index++) out[at++] = bytes[index]!;
+function copy(out: Uint8Array, at: number, bytes: Uint8Array): number {
+  for (let index = 0; index < bytes.length; index++) out[at++] = bytes[index]!;
   return at;
-}
-
-/** Copies bytes. Returns -1 if one of them is not plain. */
-function copyPlain(
-  isPlain: Uint8Array,
-  out: Uint8Array,
-  at: number,
-  bytes: Uint8Array,
-  start: number,
-  end: number,
-): number {
-  let plain = 1;
-  for (let index = start; index < end; index++) {
-    const byte = bytes[index]!;
-    plain &= isPlain[byte]!;
-    out[at++] = byte;
-  }
-  return plain === 1 ? at : -1;
 }

@@ -17,6 +17,7 @@ import type { RequestPlaces } from "../protocol/scan-request.ts";
 import { quotaPasses, refusalOf } from "./overall.ts";
 import type { PendingDecision } from "./pending-decision.ts";
 import { type Mutable, newPart, type PreparedPart } from "./prepared.ts";
+import { tally } from "./tally.ts";
 import { windowStart } from "./window.ts";
 
 /** `limit_remaining` of an `unlimited` rule: the greatest uint32. */
@@ -141,35 +142,41 @@ export class Scratch<More = unknown> {
       if (refuses !== Refuses.NEVER) mayRefuse = true;
       const slot = this.#slots[counted]!;
       this.counts[counted++] = slot;
-      this.#fill(slot, part, readsPlaces);
+      this.#place(slot, part, readsPlaces);
       slot.windowStart = windowStart(nowSeconds, rule.unit);
       slot.limit = rule.requestsPerUnit;
       slot.refuses = refuses;
+      slot.windowSize = part.windowSize;
+      slot.hits = hits;
+      slot.outcome = Outcome.COUNTED;
+      slot.after = 0;
     }
     this.counts.length = counted;
     this.request.holdBack = options.stopIncrementing && mayRefuse ? HoldBack.WHEN_REFUSED : HoldBack.NEVER;
   }
 
-  #fill(
-    slot: Slot,
-    { stem, stemStart, stemEnd, windowSize, hits }: PreparedPart,
-    readsPlaces: boolean,
-  ): void {
+  #place(slot: Slot, { stem, stemStart, stemEnd }: PreparedPart, readsPlaces: boolean): void {
     const isInPlace = stemEnd > stemStart;
     slot.stem = isInPlace && !readsPlaces ? this.keys.toString("latin1", stemStart, stemEnd) : stem;
     slot.place = undefined;
-    if (isInPlace && readsPlaces) {
-      const { memory } = slot;
-      memory.bytes = this.keys;
-      memory.view = this.view;
-      memory.start = stemStart;
-      memory.end = stemEnd;
-      slot.place = memory;
+    if (!isInPlace || !readsPlaces) return;
+    const { memory } = slot;
+    memory.bytes = this.keys;
+    memory.view = this.view;
+    memory.start = stemStart;
+    memory.end = stemEnd;
+    slot.place = memory;
+  }
+
+  /** Turns the results of the store into statuses and statistics. */
+  tally(parts: readonly PreparedPart[], nowSeconds: number): void {
+    let counted = 0;
+    for (let index = 0; index < parts.length; index++) {
+      const part = parts[index]!;
+      const { rule, statistics } = part;
+      if (rule === undefined || statistics === undefined || rule.unlimited) continue;
+      tally(this.counts[counted++]!, statistics, part, rule, nowSeconds, this.statuses[index]!);
     }
-    slot.windowSize = windowSize;
-    slot.hits = hits;
-    slot.outcome = Outcome.COUNTED;
-    slot.after = 0;
   }
 }
 

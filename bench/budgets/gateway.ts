@@ -14,9 +14,9 @@ import { interleaved, median } from "../support/figures.ts";
 import type { Budget, Row } from "./budget.ts";
 
 const embeddedReason =
-  "The profile is flat. The lookup of two counters, which waits for memory, takes 5 %, garbage collection 4 %, the Huffman code of the trace 2 %. In one process without the kernel (`npm run bench -- quick`), the decision meets the ratio.";
+  "The lookup of two counters waits for memory, which takes 13 % of a call. The Huffman code of the trace takes 4 %, garbage collection 3 %, everything else less than 3 %. [The hot path](decisions/hot-path.md) has the memory and the optimizations.";
 const redisReason =
-  "The profile is flat: 14 % in V8's own threads, 10 % in the kernel, 15 % at the first access to memory that left the processor's cache while Redis answered. Next: the 1,015 bytes that HTTP/2 and gRPC allocate for each call.";
+  "The profile is flat: 14 % in V8's own threads, 10 % in the kernel, 15 % at the first access to memory that left the processor's cache while Redis answered. [The hot path](decisions/hot-path.md) has what each optimization saves.";
 
 /** The calls of a gateway: CPU beside an empty handler and the Go service, and the growth with live keys. */
 export const gatewayCalls: Budget = async ({ rounds, calls, gatewayRuns }) => {

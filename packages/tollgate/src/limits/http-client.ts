@@ -5,6 +5,9 @@ import type { ClientOptions, RateLimitClient } from "./rate-limit-client.ts";
 /** Bytes of an answer. An answer has at most a hundred bytes for each descriptor, and the headers. */
 const LONGEST_ANSWER = 1024 * 1024;
 
+/** The longest time of a timer. A longer one would end at once. */
+const LONGEST_TIMEOUT = 2 ** 31 - 1;
+
 export function isHttpAddress(address: string): boolean {
   return /^https?:/i.test(address);
 }
@@ -26,7 +29,7 @@ export class HttpClient implements RateLimitClient {
         'tls is for gRPC; for HTTP with the certificate authorities of the runtime, begin the address with "https:"',
       );
     this.#address = address;
-    this.#timeout = timeout;
+    this.#timeout = Math.min(timeout, LONGEST_TIMEOUT);
   }
 
   async shouldRateLimit(request: RateLimitRequest): Promise<RateLimitResponse> {

@@ -1,6 +1,6 @@
 /**
- * `npm run bench -- ab FOLDER [--rounds=200] [--untraced] [--redis]`: compares the path of a call in this checkout with another one.
- * Both run in this process and take turns every few milliseconds, so that the noise of the machine affects both alike.
+ * `npm run bench -- ab FOLDER [--rounds=60] [--untraced] [--redis]`: compares the path of a call in this checkout with another one.
+ * Both run in this process and take short turns, so that the noise of the machine affects both alike.
  * For trying a change: copy the checkout with its `node_modules`, change the copy, and compare.
  */
 import { resolve } from "node:path";
@@ -12,11 +12,8 @@ import { threadMicroseconds } from "../support/cpu-time.ts";
 import { median } from "../support/figures.ts";
 import { startRedis } from "../support/redis.ts";
 
-/** Reads of one turn: some 5 ms. */
-const READS = 40;
-
-/** Over Redis a turn is longer, because it begins and ends with an idle connection. */
-const READS_OVER_REDIS = 200;
+/** Reads of one turn: some 50 ms. Linux counts the CPU of a running thread in steps of up to 4 ms. */
+const READS = 400;
 
 export async function main(args: string[]): Promise<void> {
   const { values, positionals } = parseArgs({
@@ -34,14 +31,14 @@ export async function main(args: string[]): Promise<void> {
   const variant = redis === undefined ? "tollgate" : "redis";
   const paths = [new Path(variant, workload), new other.Path(variant, workload)];
   const turn = async (path: Path) => {
-    const reads = path.reads(redis === undefined ? READS : READS_OVER_REDIS);
+    const reads = path.reads(READS);
     const start = threadMicroseconds();
     if (redis === undefined) path.answer(reads);
     else await path.answerLater(reads);
     return ((threadMicroseconds() - start) * 1000) / (reads.length * CALLS);
   };
   const measured: [number[], number[]] = [[], []];
-  const rounds = Number(values.rounds ?? (redis === undefined ? 200 : 100));
+  const rounds = Number(values.rounds ?? 60);
   for (let round = -Math.ceil(rounds / 4); round < rounds; round++)
     // The second of two turns finds warmer caches.
     for (const which of round % 2 === 0 ? [0, 1] : [1, 0]) {

@@ -149,8 +149,8 @@ export class Decider {
   }
 
   /** @internal */
-  resume(decision: Decision): RateLimitResponse {
-    if (decision.isPromised) this.#pool.giveLater(decision.scratch);
+  resume(decision: Decision, isPromised: boolean): RateLimitResponse {
+    if (isPromised) this.#pool.giveLater(decision.scratch);
     else this.#pool.give(decision.scratch);
     return this.#conclude(decision);
   }

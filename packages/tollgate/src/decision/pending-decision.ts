@@ -1,28 +1,20 @@
-import type { Waiter } from "../counters/store.ts";
 import type { RateLimitRequest, RateLimitResponse } from "../protocol/messages.ts";
 import type { RequestPlaces } from "../protocol/scan-request.ts";
+import { PendingAnswer } from "./pending-answer.ts";
 import type { PreparedPart } from "./prepared.ts";
-
-/** Waits for a decision whose store answers later. It gets one of both, once. */
-export interface DecisionWaiter {
-  /** Reads the response at once: the next decision reuses it. If it throws, `failed` gets the error. */
-  decided(response: RateLimitResponse): void;
-  failed(error: unknown): void;
-}
 
 /** Makes the response of a decision from the results of its store. */
 interface Resumer<Objects> {
-  resume(pending: PendingDecision<Objects>): RateLimitResponse;
+  resume(pending: PendingDecision<Objects>, isPromised: boolean): RateLimitResponse;
 }
 
 const noParts: readonly PreparedPart[] = [];
 
 /**
- * A decision in progress, which its store may answer later. It is reused, so the caller names its waiter at once, in the
- * turn of the event loop that began the decision.
+ * A decision in progress, which its store may answer later.
  * @typeParam Objects the objects of the decision
  */
-export class PendingDecision<Objects = unknown> implements Waiter {
+export class PendingDecision<Objects = unknown> extends PendingAnswer<RateLimitResponse> {
   readonly scratch: Objects;
   request: RateLimitRequest | undefined;
   /** Undefined if the request did not come as a message, or another message may have overwritten it. */
@@ -30,12 +22,10 @@ export class PendingDecision<Objects = unknown> implements Waiter {
   parts = noParts;
   /** Milliseconds since the epoch. */
   now = 0;
-  /** Whether the response is read later than by a {@link DecisionWaiter}. */
-  isPromised = false;
   readonly #decider: Resumer<Objects>;
-  #waiter: DecisionWaiter | undefined;
 
   constructor(scratch: Objects, decider: Resumer<Objects>) {
+    super();
     this.scratch = scratch;
     this.#decider = decider;
   }
@@ -50,7 +40,6 @@ export class PendingDecision<Objects = unknown> implements Waiter {
     this.places = places;
     this.parts = parts;
     this.now = now;
-    this.isPromised = false;
   }
 
   /** It must not retain its request. */
@@ -59,26 +48,7 @@ export class PendingDecision<Objects = unknown> implements Waiter {
     this.parts = noParts;
   }
 
-  tell(waiter: DecisionWaiter): void {
-    this.#waiter = waiter;
-  }
-
-  /** The response is valid until the next turn of the event loop. */
-  promise(): Promise<RateLimitResponse> {
-    this.isPromised = true;
-    return new Promise((decided, failed) => this.tell({ decided, failed }));
-  }
-
-  answered(): void {
-    const waiter = this.#waiter!;
-    try {
-      waiter.decided(this.#decider.resume(this));
-    } catch (error) {
-      waiter.failed(error);
-    }
-  }
-
-  failed(error: unknown): void {
-    this.#waiter!.failed(error);
+  protected override conclude(isPromised: boolean): RateLimitResponse {
+    return this.#decider.resume(this, isPromised);
   }
 }

@@ -1,5 +1,6 @@
 import { GrpcError, type GrpcServer, Status, type UnaryCall } from "@tollway/grpc-wire";
-import { type DecisionWaiter, PendingDecision } from "../decision/pending-decision.ts";
+import type { AnswerWaiter } from "../decision/pending-answer.ts";
+import { PendingDecision } from "../decision/pending-decision.ts";
 import type { Tracing } from "../observe/tracing/tracing.ts";
 import { responseSize, writeResponse } from "../protocol/encode-response.ts";
 import type { RateLimitResponse } from "../protocol/messages.ts";
@@ -34,7 +35,7 @@ export function serveDecisions(server: GrpcServer, handler: RateLimitHandler, tr
 }
 
 /** Answers a call whose store answers later. */
-class LaterAnswer implements DecisionWaiter {
+class LaterAnswer implements AnswerWaiter<RateLimitResponse> {
   readonly #call: UnaryCall;
   readonly #handler: RateLimitHandler;
 
@@ -43,7 +44,7 @@ class LaterAnswer implements DecisionWaiter {
     this.#handler = handler;
   }
 
-  decided(response: RateLimitResponse): void {
+  answered(response: RateLimitResponse): void {
     write(this.#call, response);
   }
 

@@ -1,4 +1,5 @@
 import { GrpcError, type GrpcServer, Status, type UnaryCall } from "@tollway/grpc-wire";
+import { type AnswerWaiter, PendingAnswer, promiseOf } from "../decision/pending-answer.ts";
 import type { Tracing } from "../observe/tracing/tracing.ts";
 import {
   COMMIT_RESPONSE_BYTES,
@@ -10,7 +11,6 @@ import { responseSize, writeResponse } from "../protocol/encode-response.ts";
 import { Code, type RateLimitResponse } from "../protocol/messages.ts";
 import { CHECK_RATE_LIMIT, COMMIT, REPORT, RESERVE } from "../protocol/method.ts";
 import type { CommitResponse, ReserveResponse } from "../protocol/reservation-messages.ts";
-import { type CallWaiter, PendingCall, promiseOf } from "../reservations/pending-call.ts";
 import type { Answer, CallTime } from "../reservations/reservations.ts";
 import type { RateLimitHandler } from "./rate-limit-handler.ts";
 import type { MessagePlace, ReservationHandler, Seen } from "./reservation-handler.ts";
@@ -34,7 +34,7 @@ interface Ends<Response> {
 }
 
 /** Answers a call whose store answers later. */
-class LaterAnswer<Response> implements CallWaiter<Response> {
+class LaterAnswer<Response> implements AnswerWaiter<Response> {
   readonly #call: UnaryCall;
   readonly #ends: Ends<Response>;
 
@@ -136,7 +136,7 @@ function serve<Response>(
     }
     try {
       const answer = ask(call, { now: call.readAt, deadline: call.deadline });
-      if (answer instanceof PendingCall) answer.tell(new LaterAnswer(call, ends));
+      if (answer instanceof PendingAnswer) answer.tell(new LaterAnswer(call, ends));
       else write(call, answer);
     } catch (error) {
       fail(call, error);

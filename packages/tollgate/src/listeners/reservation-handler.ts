@@ -1,3 +1,4 @@
+import { promiseOf } from "../decision/pending-answer.ts";
 import { requestFromJsonBytes } from "../protocol/json-request.ts";
 import { commitFromJson, reserveFromJson } from "../protocol/json-reservation.ts";
 import type { RateLimitRequest, RateLimitResponse } from "../protocol/messages.ts";
@@ -6,7 +7,6 @@ import type { CommitResponse, ReservationTarget, ReserveResponse } from "../prot
 import { RequestPlaces } from "../protocol/scan-request.ts";
 import { scanCommit, scanReserve } from "../protocol/scan-reservation.ts";
 import { checkDescriptor } from "../reservations/check-request.ts";
-import { promiseOf } from "../reservations/pending-call.ts";
 import {
   type Answer,
   type CallTime,

@@ -1,12 +1,12 @@
 /** One call, with the limits of its descriptors. Further calls reuse these objects. */
 import { type ReservationRequest, Step, type Token, Verdict } from "../counters/reservations.ts";
 import { LimitsScratch } from "../decision/limits-scratch.ts";
+import { PendingAnswer } from "../decision/pending-answer.ts";
 import type { Mutable, PreparedPart } from "../decision/prepared.ts";
 import type { Scratch, ScratchPool } from "../decision/scratch.ts";
 import { ID_WORDS } from "../protocol/reservation-id.ts";
-import { PendingCall } from "./pending-call.ts";
 
-export class Asked extends PendingCall<unknown> {
+export class Asked extends PendingAnswer<unknown> {
   readonly scratch: Scratch<Asked>;
   readonly limits: LimitsScratch;
   readonly request: Mutable<ReservationRequest>;
@@ -41,12 +41,11 @@ export class Asked extends PendingCall<unknown> {
   }
 
   /** Prepares it for a store that answers later. @param conclude makes the answer from the results of the store */
-  waitFor<Answer>(conclude: (asked: Asked) => Answer): PendingCall<Answer> {
+  waitFor<Answer>(conclude: (asked: Asked) => Answer): PendingAnswer<Answer> {
     this.#conclude = conclude;
-    return this as unknown as PendingCall<Answer>;
+    return this as unknown as PendingAnswer<Answer>;
   }
 
-  /** After a failure the store may still read the objects, so no other call gets them. */
   protected override conclude(isPromised: boolean): unknown {
     if (isPromised) this.#pool.giveLater(this.scratch);
     else this.#pool.give(this.scratch);

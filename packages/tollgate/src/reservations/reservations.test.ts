@@ -6,10 +6,10 @@ import { FailurePolicy } from "../counters/failure-policy.ts";
 import { type ReservationStore, Step } from "../counters/reservations.ts";
 import { StoreError } from "../counters/store.ts";
 import { descriptor, plainOptions, request, rule, ruleSet } from "../decision/decide.fixture.ts";
+import { promiseOf } from "../decision/pending-answer.ts";
 import { createStatistics } from "../observe/registry.ts";
 import { Unit } from "../protocol/messages.ts";
 import type { ReserveResponse } from "../protocol/reservation-messages.ts";
-import { promiseOf } from "./pending-call.ts";
 import { Reservations } from "./reservations.ts";
 
 const MINUTE = 60_000;

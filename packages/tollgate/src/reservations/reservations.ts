@@ -7,6 +7,7 @@ import { type CounterStore, Outcome } from "../counters/store.ts";
 import type { DecisionOptions } from "../decision/decide.ts";
 import type { LimitsScratch } from "../decision/limits-scratch.ts";
 import { overallCode } from "../decision/overall.ts";
+import type { PendingAnswer } from "../decision/pending-answer.ts";
 import { Preparer } from "../decision/prepare.ts";
 import type { PreparedPart } from "../decision/prepared.ts";
 import { ScratchPool } from "../decision/scratch.ts";
@@ -23,7 +24,6 @@ import type { RuleSet } from "../rules/rule.ts";
 import { Asked } from "./asked.ts";
 import { checkCommit, checkDescriptor, checkReserve, LONGEST_TTL } from "./check-request.ts";
 import { OpenHolds } from "./open-holds.ts";
-import type { PendingCall } from "./pending-call.ts";
 import { ReservationError } from "./reservation-error.ts";
 import { bind, copyId, makeId } from "./reservation-id.ts";
 import { countCharge, countCommitted, countEnded, countReserve, statusesOf } from "./settle-results.ts";
@@ -44,7 +44,7 @@ export interface CallTime {
 }
 
 /** A call's answer, or what its caller waits for if the store answers later. */
-export type Answer<Response> = Response | PendingCall<Response>;
+export type Answer<Response> = Response | PendingAnswer<Response>;
 
 /**
  * Callers must write out a response at once: a later call reuses it.

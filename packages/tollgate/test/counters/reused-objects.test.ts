@@ -80,7 +80,7 @@ class Caller {
       places.scan(bytes, 0, bytes.length, DEFAULT_REQUEST_LIMITS);
       const answer = decider.decideInPlace(places, ruleSet, now, patience === 0 ? 0 : now + patience);
       if (answer instanceof PendingDecision) answer.tell(this);
-      else this.decided(answer);
+      else this.answered(answer);
     } catch (error) {
       this.failed(error);
     }
@@ -88,7 +88,7 @@ class Caller {
     bytes.fill(0);
   }
 
-  decided({ statuses }: RateLimitResponse): void {
+  answered({ statuses }: RateLimitResponse): void {
     this.ends++;
     for (const [index, rule] of this.#rules.entries()) {
       const { code, currentLimit, limitRemaining } = statuses[index]!;

@@ -4,22 +4,14 @@ import { EmbeddedStore } from "../../../packages/tollgate/src/counters/embedded/
 import { Decider } from "../../../packages/tollgate/src/decision/decide.ts";
 import { RateLimitHandler } from "../../../packages/tollgate/src/listeners/rate-limit-handler.ts";
 import { createLogger } from "../../../packages/tollgate/src/observe/log.ts";
-import type { RuleStatistics, Statistics } from "../../../packages/tollgate/src/observe/statistics.ts";
+import { newRuleStatistics, type Statistics } from "../../../packages/tollgate/src/observe/statistics.ts";
 import { responseSize, writeResponse } from "../../../packages/tollgate/src/protocol/encode-response.ts";
 import type { RateLimitResponse } from "../../../packages/tollgate/src/protocol/messages.ts";
 import { loadRules } from "../../../packages/tollgate/src/rules/load-rules.ts";
 import { decisionOptions, rules } from "../../support/decision.ts";
 import { METHOD } from "../../support/tollgate.ts";
 
-const nothing: RuleStatistics = {
-  totalHits: 0,
-  overLimit: 0,
-  nearLimit: 0,
-  withinLimit: 0,
-  shadowMode: 0,
-  overLimitWithLocalCache: 0,
-  totalNegativeHits: 0,
-};
+const nothing = newRuleStatistics();
 const counter = { value: 0 };
 const statistics: Statistics = {
   rule: () => nothing,

@@ -9,7 +9,7 @@ import {
 } from "../counters/reservations.ts";
 import type { AcquireGroup, CounterStore } from "../counters/store.ts";
 import { HoldBack, Outcome, Refuses, StoreError } from "../counters/store.ts";
-import type { Statistics } from "../observe/statistics.ts";
+import { newRuleStatistics, type Statistics } from "../observe/statistics.ts";
 import type { Entry } from "../protocol/messages.ts";
 import type { Match } from "../rules/rule.ts";
 import type { KeyFormat } from "./key-format.ts";
@@ -124,14 +124,6 @@ export async function readCounters(
   if (!answered) throw new StoreError("STORE_UNAVAILABLE", "the store has not answered");
 }
 
-const nothing = {
-  totalHits: 0,
-  totalNegativeHits: 0,
-  overLimit: 0,
-  nearLimit: 0,
-  withinLimit: 0,
-  shadowMode: 0,
-  overLimitWithLocalCache: 0,
-};
+const nothing = newRuleStatistics();
 
 const noStatistics: Pick<Statistics, "rule"> = { rule: () => nothing };

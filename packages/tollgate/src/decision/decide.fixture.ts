@@ -1,11 +1,12 @@
 import { countTogether } from "../counters/hold-back.ts";
 import { type Count, type CounterStore, type CountRequest, Outcome } from "../counters/store.ts";
-import type {
-  Counter,
-  MetricKey,
-  ReservationStatistics,
-  RuleStatistics,
-  Statistics,
+import {
+  type Counter,
+  type MetricKey,
+  newRuleStatistics,
+  type ReservationStatistics,
+  type RuleStatistics,
+  type Statistics,
 } from "../observe/statistics.ts";
 import { type Descriptor, type Entry, type RateLimitRequest, Unit } from "../protocol/messages.ts";
 import { type Match, NEEDS_TEXT, type Rule, type RuleSet } from "../rules/rule.ts";
@@ -46,15 +47,7 @@ export class MapStatistics implements Statistics {
     const name = [key.domain, ...key.levels].join(".");
     let statistics = this.rules.get(name);
     if (statistics === undefined) {
-      statistics = {
-        totalHits: 0,
-        overLimit: 0,
-        nearLimit: 0,
-        withinLimit: 0,
-        shadowMode: 0,
-        overLimitWithLocalCache: 0,
-        totalNegativeHits: 0,
-      };
+      statistics = newRuleStatistics();
       this.rules.set(name, statistics);
     }
     return statistics;

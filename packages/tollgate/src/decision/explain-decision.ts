@@ -1,6 +1,6 @@
 import { countTogether } from "../counters/hold-back.ts";
 import { type Count, type CounterStore, HoldBack, Outcome, type Refuses } from "../counters/store.ts";
-import type { RuleStatistics } from "../observe/statistics.ts";
+import { newRuleStatistics } from "../observe/statistics.ts";
 import { withOverrides } from "../overrides/table.ts";
 import { adjustmentNotes } from "../overrides/texts.ts";
 import {
@@ -189,15 +189,7 @@ function notesOf(
   return match === undefined || records === undefined ? [] : adjustmentNotes(match, records, now);
 }
 
-const nothing: RuleStatistics = {
-  totalHits: 0,
-  overLimit: 0,
-  nearLimit: 0,
-  withinLimit: 0,
-  shadowMode: 0,
-  overLimitWithLocalCache: 0,
-  totalNegativeHits: 0,
-};
+const nothing = newRuleStatistics();
 
 function lookFor(
   match: Match | undefined,

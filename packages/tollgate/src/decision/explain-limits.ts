@@ -1,7 +1,7 @@
 /** Explains the limits of a rule with more than a number, a unit and a name. */
 import { isRefused } from "../counters/hold-back.ts";
 import { type CounterStore, Outcome, promised } from "../counters/store.ts";
-import type { RuleStatistics, Statistics } from "../observe/statistics.ts";
+import { newRuleStatistics, type Statistics } from "../observe/statistics.ts";
 import type { DescriptorStatus, Entry, RateLimitRequest } from "../protocol/messages.ts";
 import { unitNames } from "../protocol/units.ts";
 import type { AlgorithmName } from "../rules/limit.ts";
@@ -150,7 +150,7 @@ function partOf(match: Match | undefined, stem: string): PreparedPart {
   const rule = match?.rule;
   const { requestsPerUnit = 0, unit = 0, name = "" } = rule ?? {};
   const currentLimit = { requestsPerUnit, unit, name };
-  return { ...newPart(), rule, statistics: rule && nothing(), stem, currentLimit };
+  return { ...newPart(), rule, statistics: rule && newRuleStatistics(), stem, currentLimit };
 }
 
 /**
@@ -229,16 +229,4 @@ function withUsed(limit: ScratchLimit, hits: number): ScratchLimit {
   return { ...limit, used, remaining: Math.max(roomOf(limit) - used, 0) };
 }
 
-function nothing(): RuleStatistics {
-  return {
-    totalHits: 0,
-    totalNegativeHits: 0,
-    overLimit: 0,
-    nearLimit: 0,
-    withinLimit: 0,
-    shadowMode: 0,
-    overLimitWithLocalCache: 0,
-  };
-}
-
-const noStatistics: Pick<Statistics, "rule"> = { rule: nothing };
+const noStatistics: Pick<Statistics, "rule"> = { rule: newRuleStatistics };

@@ -29,16 +29,21 @@ export interface MetricKey {
   readonly isLimit?: true;
 }
 
+/** The statistics of a rule without hits. */
+export function newRuleStatistics(): RuleStatistics {
+  return {
+    totalHits: 0,
+    overLimit: 0,
+    nearLimit: 0,
+    withinLimit: 0,
+    shadowMode: 0,
+    overLimitWithLocalCache: 0,
+    totalNegativeHits: 0,
+  };
+}
+
 /** Statistics that no page and no sink shows. */
-export const uncounted: RuleStatistics = {
-  totalHits: 0,
-  overLimit: 0,
-  nearLimit: 0,
-  withinLimit: 0,
-  shadowMode: 0,
-  overLimitWithLocalCache: 0,
-  totalNegativeHits: 0,
-};
+export const uncounted = newRuleStatistics();
 
 /** The statistics of one metric key: `ratelimit.service.rate_limit.<metric key>.<stat>`. */
 export interface RuleStatistics {

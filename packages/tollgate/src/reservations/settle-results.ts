@@ -5,7 +5,7 @@ import { type LimitsScratch, tightest } from "../decision/limits-scratch.ts";
 import type { PreparedPart } from "../decision/prepared.ts";
 import { countHits } from "../decision/tally.ts";
 import { tallyGroup } from "../decision/tally-limits.ts";
-import type { RuleStatistics, Statistics } from "../observe/statistics.ts";
+import { newRuleStatistics, type RuleStatistics, type Statistics } from "../observe/statistics.ts";
 import type { OpenHolds } from "./open-holds.ts";
 
 interface Settled {
@@ -15,15 +15,7 @@ interface Settled {
 }
 
 /** A look changes no statistic. */
-const discarded: RuleStatistics = {
-  totalHits: 0,
-  overLimit: 0,
-  nearLimit: 0,
-  withinLimit: 0,
-  shadowMode: 0,
-  overLimitWithLocalCache: 0,
-  totalNegativeHits: 0,
-};
+const discarded = newRuleStatistics();
 
 type Limited = PreparedPart & {
   readonly rule: NonNullable<PreparedPart["rule"]>;

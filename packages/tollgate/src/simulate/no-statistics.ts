@@ -1,14 +1,6 @@
-import type { ReservationStatistics, RuleStatistics, Statistics } from "../observe/statistics.ts";
+import { newRuleStatistics, type ReservationStatistics, type Statistics } from "../observe/statistics.ts";
 
-const rule: RuleStatistics = {
-  totalHits: 0,
-  overLimit: 0,
-  nearLimit: 0,
-  withinLimit: 0,
-  shadowMode: 0,
-  overLimitWithLocalCache: 0,
-  totalNegativeHits: 0,
-};
+const rule = newRuleStatistics();
 const reservations: ReservationStatistics = { reserved: 0, released: 0, expired: 0, committed: 0 };
 const counter = { value: 0 };
 const timer = { record: () => undefined };

@@ -20,6 +20,9 @@ const request = {
   ],
 };
 
+const reason =
+  "A request in JSON is decided from texts, and no cache recognises a repeated request any more. The profile is flat: the write into the socket takes 34 %, parsing the JSON 4 %, everything else at most 1.5 %. A gateway sends gRPC.";
+
 /** Compares `/json` to a Waymark controller that reads and writes the same amount of JSON. */
 export const json: Budget = async ({ rounds }) => {
   const folder = mkdtempSync(join(tmpdir(), "bench-json-"));
@@ -53,6 +56,7 @@ export const json: Budget = async ({ rounds }) => {
         figure: `${(share * 100).toFixed(1)} % (${tollgate.cpu.toFixed(1)} us, ${Math.round(tollgate.perSecond)}/s)`,
         baseline: `a Waymark controller with the same JSON: ${waymark.cpu.toFixed(1)} us, ${Math.round(waymark.perSecond)}/s`,
         met: share <= 0.1,
+        reason,
       },
     ];
   } finally {

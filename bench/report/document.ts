@@ -121,7 +121,7 @@ how far they agree, for the first column of CPU:
 
 ${agreement}
 
-On a machine with other work, all services take two to three times as much CPU, and the ratio to the Go service is lower: 8 to 9.2
+On a machine with other work, all services take 1.5 to 3 times as much CPU, and the ratio to the Go service is lower: 8 to 9.2
 at a load average above 13.
 
 ### Behind a real Envoy

@@ -64,7 +64,7 @@ export async function main(args: string[]): Promise<void> {
 
 /** Runs the calls in a process of their own, without a compiler. */
 function runLines(folder: string, variant: "tollgate" | "redis", url?: string): Run {
-  const script = join(import.meta.dirname, "covered-calls.ts");
+  const script = join(import.meta.dirname, "covered-process.ts");
   const output = execFileSync(
     process.execPath,
     ["--no-opt", "--no-maglev", "--no-sparkplug", script, folder, variant],

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { totalmem } from "node:os";
 import { join } from "node:path";
 import { machine, table } from "../support/figures.ts";
-import { goBinary } from "../support/peers.ts";
+import { goBinary, limitadorBinary } from "../support/peers.ts";
 import type { Section } from "./section.ts";
 
 export interface Measurements {
@@ -46,6 +46,10 @@ export function environment(): string {
       ["rate-limiter-flexible", version("rate-limiter-flexible")],
       ["@redis/client", version("@redis/client")],
       ["Go service", goBinary === undefined ? "not measured" : goBuild(goBinary)],
+      [
+        "Limitador",
+        limitadorBinary === undefined ? "not measured" : outputOf(limitadorBinary, "--version"),
+      ],
       ["measured", new Date().toISOString().slice(0, 10)],
     ],
   );
@@ -104,7 +108,8 @@ npm run bench -- budgets [name ...]  # the table of budgets; also: peers, stages
 npm run bench -- allocations         # the bytes that a decision allocates, which CI checks
 \`\`\`
 
-Set \`PEER_GO_SERVICE\` to the path of the Go service's binary to include that service.
+Set \`PEER_GO_SERVICE\` to the path of the Go service's binary, and \`PEER_LIMITADOR\` to that of \`limitador-server\`, to include
+these services.
 
 ## The calls of a gateway
 

@@ -15,7 +15,7 @@ import { quotaPasses, refusalOf } from "./overall.ts";
 import type { Mutable, PreparedPart } from "./prepared.ts";
 import { plainLimitOf } from "./resolve-limits.ts";
 import type { ResolvedLimit } from "./resolved-limit.ts";
-import { newPlace, newStatus, type Scratch, type ScratchOptions, UNLIMITED_REMAINING } from "./scratch.ts";
+import { afterStem, newPlace, newStatus, type Scratch, type ScratchOptions, UNLIMITED_REMAINING } from "./scratch.ts";
 
 export interface ScratchGroup extends Mutable<ReservedGroup> {
   readonly limits: readonly ScratchLimit[];
@@ -72,7 +72,7 @@ export class LimitsScratch {
     parts: readonly PreparedPart[],
     options: ScratchOptions,
     nowSeconds: number,
-    { keys, view }: Pick<Scratch, "keys" | "view">,
+    { keys, words }: Pick<Scratch, "keys" | "words">,
     readsPlaces: boolean,
     isDecided: (part: PreparedPart) => boolean = countPart,
   ): void {
@@ -110,12 +110,12 @@ export class LimitsScratch {
         if (!text && !readsPlaces) own.stem = keys.toString("latin1", place, end);
         else if (!text) {
           own.memory.bytes = keys;
-          own.memory.view = view;
+          own.memory.words = words;
           own.memory.start = place;
           own.memory.end = end;
           own.place = own.memory;
         }
-        place = end;
+        place = afterStem(end);
         if (!resolved.algorithm.countsRefused || resolved.limit.reservations) this.isPlain = false;
       }
       if (slot.limits.length !== number) {

@@ -31,7 +31,7 @@ export interface Resolution {
   readonly limits: readonly ResolvedLimit[] | undefined;
   /**
    * Their cache keys. Empty if they are in {@link Scratch.keys}, one after the other: the first from `stemStart` to
-   * `stemEnd`. They differ only in their ends, `Limit.keyPart`.
+   * `stemEnd`, each at a multiple of 4 bytes. They differ only in their ends, `Limit.keyPart`.
    */
   readonly stems: readonly string[];
   /** Undefined if no rule matches, or nothing observes decisions. */

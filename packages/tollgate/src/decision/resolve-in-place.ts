@@ -6,7 +6,7 @@ import type { Match, Rule, RuleSet } from "../rules/rule.ts";
 import { WINDOW_START_DIGITS } from "./cache-key.ts";
 import type { Mutable, PreparedPart, Resolution } from "./prepared.ts";
 import { limitsResolution, type ResolveOptions, resolutionOf } from "./resolve.ts";
-import type { Scratch } from "./scratch.ts";
+import { afterStem, type Scratch } from "./scratch.ts";
 
 /** The resolution of all descriptors that a rule matches, and the fixed ends of their stems. */
 interface Plan {
@@ -64,12 +64,13 @@ export class ResolverInPlace {
     const end = this.#writeStem(head, tail, places, descriptor, scratch);
     if (end < 0) return undefined;
     part.stemStart = this.#used;
-    part.stemEnd = this.#used = end;
+    part.stemEnd = end;
+    this.#used = afterStem(end);
     if (tails !== undefined)
       for (let index = 1; index < tails.length; index++) {
         const next = this.#writeStem(head, tails[index]!, places, descriptor, scratch);
         if (next < 0) return undefined;
-        this.#used = next;
+        this.#used = afterStem(next);
       }
     return resolution;
   }

@@ -48,9 +48,9 @@ export class Scratch<More = unknown> {
   /** Memory for the descriptors of a message. */
   readonly parts: readonly Mutable<PreparedPart>[];
   /** Memory for their stems. */
-  keys: Buffer = Buffer.allocUnsafe(256);
+  keys: Buffer = Buffer.allocUnsafeSlow(256);
   /** The same memory. */
-  view: DataView = viewOf(this.keys);
+  words: Int32Array = new Int32Array(this.keys.buffer);
   /** A copy of the message, for observers of a decision that the store answers later. */
   message: Buffer = noMessage;
   messageLength = 0;
@@ -83,10 +83,10 @@ export class Scratch<More = unknown> {
   /** Returns memory for `size` more bytes behind the first `used` ones, which it keeps. */
   room(used: number, size: number): Buffer {
     if (used + size > this.keys.length) {
-      const grown = Buffer.allocUnsafe(Math.max(used + size, 2 * this.keys.length));
+      const grown = Buffer.allocUnsafeSlow(afterStem(2 * (used + size)));
       this.keys.copy(grown, 0, 0, used);
       this.keys = grown;
-      this.view = viewOf(grown);
+      this.words = new Int32Array(grown.buffer);
     }
     return this.keys;
   }
@@ -162,7 +162,7 @@ export class Scratch<More = unknown> {
     if (!isInPlace || !readsPlaces) return;
     const { memory } = slot;
     memory.bytes = this.keys;
-    memory.view = this.view;
+    memory.words = this.words;
     memory.start = stemStart;
     memory.end = stemEnd;
     slot.place = memory;
@@ -181,17 +181,18 @@ export class Scratch<More = unknown> {
 }
 
 const noBytes = new Uint8Array(0);
-const noView = new DataView(noBytes.buffer);
+const noWords = new Int32Array(0);
+
+/** The place of the next stem: stems begin at multiples of 4 bytes. */
+export function afterStem(end: number): number {
+  return (end + 3) & ~3;
+}
 
 export function newPlace(): Mutable<StemPlace> {
-  return { bytes: noBytes, view: noView, start: 0, end: 0 };
+  return { bytes: noBytes, words: noWords, start: 0, end: 0 };
 }
 
 const noMessage = Buffer.alloc(0);
-
-function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
-  return new DataView(buffer, byteOffset, length);
-}
 
 function newSlot(): Slot {
   return {

@@ -10,7 +10,7 @@ import { HoldBack, Outcome, Refuses } from "../../packages/tollgate/src/counters
 import { newStatus } from "../../packages/tollgate/src/decision/scratch.ts";
 import { tally } from "../../packages/tollgate/src/decision/tally.ts";
 import { decodeRequest } from "../../packages/tollgate/src/protocol/decode-request.ts";
-import { responseSize, writeResponse } from "../../packages/tollgate/src/protocol/encode-response.ts";
+import { maxResponseSize, writeResponse } from "../../packages/tollgate/src/protocol/encode-response.ts";
 import type { RateLimitResponse } from "../../packages/tollgate/src/protocol/messages.ts";
 import { RequestPlaces } from "../../packages/tollgate/src/protocol/scan-request.ts";
 import { cpuNanoseconds } from "../support/cpu-time.ts";
@@ -130,7 +130,7 @@ export async function measureStages(): Promise<string> {
     ["message, decoded to texts, for JSON and tracing", time(() => decodeRequest(bytes, 0, bytes.length))],
     [
       "match: the rule of a descriptor, in place",
-      time(() => ruleSet.matchInPlace(places, places.descriptors[0]!)),
+      time(() => ruleSet.nodeInPlace(ruleSet.domainInPlace(places), places, places.descriptors[0]!)),
     ],
     ["match: the rule of a descriptor, from texts", time(() => ruleSet.match("bench", entries))],
     ["key: the counter's key, from texts", time(() => decisionOptions.keyFormat("bench", entries, match, 2))],
@@ -142,7 +142,7 @@ export async function measureStages(): Promise<string> {
     [
       "encode",
       time(() => {
-        responseSize(response);
+        maxResponseSize(response);
         writeResponse(response, out, 0);
       }),
     ],

@@ -144,7 +144,7 @@ export async function explainAnswers(
   return { statuses: scratch.statuses, limits };
 }
 
-const noKeys = { keys: Buffer.alloc(0), view: new DataView(new ArrayBuffer(0)) };
+const noKeys = { keys: Buffer.alloc(0), words: new Int32Array(0) };
 
 function partOf(match: Match | undefined, stem: string): PreparedPart {
   const rule = match?.rule;

@@ -3,7 +3,7 @@ import type { Statistics } from "../observe/statistics.ts";
 import { descriptorOf, domainOf } from "../protocol/decode-request.ts";
 import type { Descriptor, RateLimitRequest } from "../protocol/messages.ts";
 import type { DescriptorPlaces, RequestPlaces } from "../protocol/scan-request.ts";
-import { NEEDS_TEXT, type RuleSet } from "../rules/rule.ts";
+import { NO_NODE, type RuleSet } from "../rules/rule.ts";
 import { DecisionError } from "./decision-error.ts";
 import {
   type Mutable,
@@ -50,11 +50,12 @@ export class Preparer {
     const rules = check(places.domainEnd - places.domainStart, count, ruleSet);
     const { parts } = scratch;
     this.#inPlace.begin(rules);
+    const domain = rules.domainInPlace(places);
     for (let index = 0; index < count; index++) {
       const descriptor = descriptors[index]!;
       const part = parts[index]!;
       part.stemStart = part.stemEnd = 0;
-      const resolution = this.#resolve(places, descriptor, rules, part, scratch);
+      const resolution = this.#resolve(places, descriptor, rules, domain, part, scratch);
       fill(part, resolution, signedHits(descriptor, places), descriptor.isNegativeHits);
     }
     dropReplaced(parts);
@@ -64,14 +65,16 @@ export class Preparer {
     places: RequestPlaces,
     descriptor: DescriptorPlaces,
     rules: RuleSet,
+    domain: number,
     part: Mutable<PreparedPart>,
     scratch: Scratch,
   ): Resolution {
-    const match = descriptor.hasLimit ? NEEDS_TEXT : rules.matchInPlace(places, descriptor);
-    if (match === undefined) return passing;
-    const resolution =
-      match === NEEDS_TEXT ? undefined : this.#inPlace.resolve(match, places, descriptor, part, scratch);
-    if (resolution !== undefined) return resolution;
+    if (domain !== 0 && !descriptor.hasLimit) {
+      const node = rules.nodeInPlace(domain, places, descriptor);
+      if (node === NO_NODE) return passing;
+      const resolution = this.#inPlace.resolve(rules, node, places, descriptor, part, scratch);
+      if (resolution !== undefined) return resolution;
+    }
     const texts = descriptorOf(places, descriptor);
     return resolve(rules, this.#statistics, this.#options, domainOf(places), texts);
   }

@@ -74,12 +74,12 @@ export async function measureStages(): Promise<string> {
   const request = decodeRequest(bytes, 0, bytes.length);
   const { entries } = request.descriptors[0]!;
   const prepared = decider.prepare(request, ruleSet);
-  const part = prepared.parts[0]!;
+  const { resolution } = prepared.parts[0]!;
   const match = ruleSet.match("bench", entries)!;
   const now = Date.now();
   const seconds = Math.floor(now / 1000);
   const count = () => ({
-    stem: part.stem,
+    stem: resolution.stem,
     windowStart: seconds - (seconds % 60),
     windowSize: 60,
     hits: 1,
@@ -91,7 +91,7 @@ export async function measureStages(): Promise<string> {
   const counted = count();
   const countRequest = { counts: [counted], holdBack: HoldBack.NEVER, now, deadline: 0 };
   const response = handler.decideMessage(bytes, 0, bytes.length, now, 0) as RateLimitResponse;
-  const status = newStatus(part.currentLimit, 0);
+  const status = newStatus(resolution.currentLimit, 0);
   const out = Buffer.alloc(1024);
   const places = new RequestPlaces();
 
@@ -137,7 +137,7 @@ export async function measureStages(): Promise<string> {
     ["count: embedded", time(() => store.count(countRequest))],
     [
       "statistics and status",
-      time(() => tally(counted, part.statistics!, part, part.rule!, seconds, status)),
+      time(() => tally(counted, resolution.statistics!, resolution, resolution.rule!, seconds, status)),
     ],
     [
       "encode",

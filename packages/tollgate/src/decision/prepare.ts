@@ -36,8 +36,9 @@ export class Preparer {
     const rules = check(domain.length, descriptors.length, ruleSet);
     const parts = descriptors.map((descriptor) => {
       const part = newPart();
-      const resolution = resolve(rules, this.#statistics, this.#options, domain, descriptor);
-      fill(part, resolution, signedHits(descriptor, request), descriptor.isNegativeHits);
+      part.resolution = resolve(rules, this.#statistics, this.#options, domain, descriptor);
+      part.hits = signedHits(descriptor, request);
+      part.isRefund = descriptor.isNegativeHits;
       return part;
     });
     dropReplaced(parts);
@@ -55,8 +56,9 @@ export class Preparer {
       const descriptor = descriptors[index]!;
       const part = parts[index]!;
       part.stemStart = part.stemEnd = 0;
-      const resolution = this.#resolve(places, descriptor, rules, domain, part, scratch);
-      fill(part, resolution, signedHits(descriptor, places), descriptor.isNegativeHits);
+      part.resolution = this.#resolve(places, descriptor, rules, domain, part, scratch);
+      part.hits = signedHits(descriptor, places);
+      part.isRefund = descriptor.isNegativeHits;
     }
     dropReplaced(parts);
   }
@@ -88,34 +90,17 @@ function check(domainLength: number, descriptors: number, ruleSet: RuleSet | und
   return ruleSet;
 }
 
-function fill(part: Mutable<PreparedPart>, resolution: Resolution, hits: number, isRefund: boolean): void {
-  part.rule = resolution.rule;
-  part.statistics = resolution.statistics;
-  part.domainNotFound = resolution.domainNotFound;
-  part.stem = resolution.stem;
-  part.windowSize = resolution.windowSize;
-  part.currentLimit = resolution.currentLimit;
-  part.near = resolution.near;
-  part.limits = resolution.limits;
-  part.stems = resolution.stems;
-  part.observed = resolution.observed;
-  part.hits = hits;
-  part.isRefund = isRefund;
-}
-
 /** Lets the descriptors pass whose rules another rule of the request replaces. */
 function dropReplaced(parts: readonly Mutable<PreparedPart>[]): void {
   let replaces = false;
   for (let index = 0; index < parts.length; index++) {
-    const { rule } = parts[index]!;
+    const { rule } = parts[index]!.resolution;
     if (rule !== undefined && rule.replaces.length > 0) replaces = true;
   }
   if (!replaces) return;
-  const dropped = replaced(parts.map(({ rule }) => rule));
-  for (let index = 0; index < parts.length; index++) {
-    const part = parts[index]!;
-    if (dropped[index]) fill(part, passing, part.hits, part.isRefund);
-  }
+  const dropped = replaced(parts.map(({ resolution }) => resolution.rule));
+  for (let index = 0; index < parts.length; index++)
+    if (dropped[index]) parts[index]!.resolution = passing;
 }
 
 /**

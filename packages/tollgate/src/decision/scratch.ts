@@ -121,7 +121,8 @@ export class Scratch<More = unknown> {
     let counted = 0;
     for (let index = 0; index < parts.length; index++) {
       const part = parts[index]!;
-      const { rule, statistics, hits, isRefund, domainNotFound } = part;
+      const { resolution, hits, isRefund } = part;
+      const { rule, statistics, domainNotFound } = resolution;
       const status = this.statuses[index]!;
       status.code = Code.OK;
       status.currentLimit = undefined;
@@ -137,7 +138,7 @@ export class Scratch<More = unknown> {
         status.limitRemaining = UNLIMITED_REMAINING;
         continue;
       }
-      status.currentLimit = part.currentLimit;
+      status.currentLimit = resolution.currentLimit;
       const refuses = refusalOf(part, quotaMode, passes);
       if (refuses !== Refuses.NEVER) mayRefuse = true;
       const slot = this.#slots[counted]!;
@@ -146,7 +147,7 @@ export class Scratch<More = unknown> {
       slot.windowStart = windowStart(nowSeconds, rule.unit);
       slot.limit = rule.requestsPerUnit;
       slot.refuses = refuses;
-      slot.windowSize = part.windowSize;
+      slot.windowSize = resolution.windowSize;
       slot.hits = hits;
       slot.outcome = Outcome.COUNTED;
       slot.after = 0;
@@ -155,9 +156,9 @@ export class Scratch<More = unknown> {
     this.request.holdBack = options.stopIncrementing && mayRefuse ? HoldBack.WHEN_REFUSED : HoldBack.NEVER;
   }
 
-  #place(slot: Slot, { stem, stemStart, stemEnd }: PreparedPart, readsPlaces: boolean): void {
+  #place(slot: Slot, { resolution, stemStart, stemEnd }: PreparedPart, readsPlaces: boolean): void {
     const isInPlace = stemEnd > stemStart;
-    slot.stem = isInPlace && !readsPlaces ? this.keys.toString("latin1", stemStart, stemEnd) : stem;
+    slot.stem = isInPlace && !readsPlaces ? this.keys.toString("latin1", stemStart, stemEnd) : resolution.stem;
     slot.place = undefined;
     if (!isInPlace || !readsPlaces) return;
     const { memory } = slot;
@@ -172,10 +173,10 @@ export class Scratch<More = unknown> {
   tally(parts: readonly PreparedPart[], nowSeconds: number): void {
     let counted = 0;
     for (let index = 0; index < parts.length; index++) {
-      const part = parts[index]!;
-      const { rule, statistics } = part;
+      const { resolution } = parts[index]!;
+      const { rule, statistics } = resolution;
       if (rule === undefined || statistics === undefined || rule.unlimited) continue;
-      tally(this.counts[counted++]!, statistics, part, rule, nowSeconds, this.statuses[index]!);
+      tally(this.counts[counted++]!, statistics, resolution, rule, nowSeconds, this.statuses[index]!);
     }
   }
 }

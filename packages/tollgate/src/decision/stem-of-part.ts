@@ -4,7 +4,7 @@ import type { Scratch } from "./scratch.ts";
 
 /** Returns the hash of the key of a part's counter, or of its first counter; undefined if nothing is counted. */
 export function hashOfStem(
-  { stem, stems, stemStart, stemEnd }: PreparedPart,
+  { resolution: { stem, stems }, stemStart, stemEnd }: PreparedPart,
   { words }: Scratch,
   seed: number,
 ): number | undefined {

@@ -137,7 +137,7 @@ export async function measureStages(): Promise<string> {
     ["count: embedded", time(() => store.count(countRequest))],
     [
       "statistics and status",
-      time(() => tally(counted, resolution.statistics!, resolution, resolution.rule!, seconds, status)),
+      time(() => tally(counted, resolution.statistics!, resolution, resolution.rule!.shadowMode, seconds, status)),
     ],
     [
       "encode",

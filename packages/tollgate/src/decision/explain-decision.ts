@@ -115,7 +115,7 @@ export async function explainDecision(
     const currentLimit = { requestsPerUnit: limit, unit: rule.unit, name: rule.name };
     const context = { currentLimit, near: nearLimit(limit, options.nearLimitRatio) };
     const status = newStatus(context.currentLimit, 0);
-    tally(result, { ...nothing }, context, rule, nowSeconds, status);
+    tally(result, { ...nothing }, context, rule.shadowMode, nowSeconds, status);
     return status;
   });
   const details = looks.map((look, index): CounterDetails | undefined => {

@@ -152,7 +152,8 @@ export class Scratch<More = unknown> {
       slot.outcome = Outcome.COUNTED;
       slot.after = 0;
     }
-    this.counts.length = counted;
+    // V8 calls its runtime to set a length.
+    if (this.counts.length !== counted) this.counts.length = counted;
     this.request.holdBack = options.stopIncrementing && mayRefuse ? HoldBack.WHEN_REFUSED : HoldBack.NEVER;
   }
 
@@ -176,7 +177,7 @@ export class Scratch<More = unknown> {
       const { resolution } = parts[index]!;
       const { rule, statistics } = resolution;
       if (rule === undefined || statistics === undefined || rule.unlimited) continue;
-      tally(this.counts[counted++]!, statistics, resolution, rule, nowSeconds, this.statuses[index]!);
+      tally(this.counts[counted++]!, statistics, resolution, rule.shadowMode, nowSeconds, this.statuses[index]!);
     }
   }
 }

@@ -121,9 +121,10 @@ export class RateLimitHandler {
     return decider.decideInPlace(this.#places, ruleSet(), now, deadline);
   }
 
-  /** Decides the request in JSON. */
+  /** Decides the request in JSON. Callers must read a response that is not a promise at once: the next call reuses it. */
   decideJson(bytes: Uint8Array): RateLimitResponse | Promise<RateLimitResponse> {
-    return this.decide(this.decodeJson(bytes), 0);
+    const { decider, ruleSet } = this.#options;
+    return decider.decide(decider.prepare(this.decodeJson(bytes), ruleSet()), this.#now(), 0, true);
   }
 
   /**

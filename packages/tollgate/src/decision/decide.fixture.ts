@@ -106,7 +106,9 @@ export function ruleSet(rules: Record<string, Rule>, generation = 1): RuleSet {
         sharedValues: undefined,
       };
     },
-    matchInPlace: () => NEEDS_TEXT,
+    domainInPlace: () => 0,
+    nodeInPlace: () => NEEDS_TEXT,
+    fixedMatch: () => null,
     rules: () => Object.values(rules),
   };
 }

@@ -19,24 +19,24 @@ const MAX_GROUP_DEPTH = 32;
 
 /** A cursor over the bytes of one message. One reader serves all messages: call `reset` before each. */
 export class WireReader {
-  #buffer: Buffer = Buffer.alloc(0);
-  position = 0;
+  buffer: Uint8Array = new Uint8Array(0);
+  /** The message in `buffer`. While a nested message is read, `end` is its end. */
+  start = 0;
   end = 0;
+  position = 0;
   /** Whether a text of this message was not UTF-8. */
   #hasIllFormedText = false;
 
   reset(buffer: Uint8Array, start: number, end: number): void {
-    this.#buffer = Buffer.isBuffer(buffer)
-      ? buffer
-      : Buffer.from(buffer.buffer, buffer.byteOffset, buffer.byteLength);
-    this.position = start;
+    this.buffer = buffer;
+    this.start = this.position = start;
     this.end = end;
     this.#hasIllFormedText = false;
   }
 
   /** Reads an unsigned varint of 32 bits. Truncates longer ones to their low 32 bits, as protobuf specifies. */
   uint32(): number {
-    const buffer = this.#buffer;
+    const { buffer } = this;
     let position = this.position;
     let byte = buffer[position++]!;
     if (byte < 0x80 && position <= this.end) {
@@ -67,7 +67,7 @@ export class WireReader {
     let high = 0;
     for (let shift = 0; shift < 70; shift += 7) {
       if (this.position >= this.end) throw new WireError("the message ends inside a number");
-      const byte = this.#buffer[this.position++]!;
+      const byte = this.buffer[this.position++]!;
       const bits = byte & 0x7f;
       if (shift < 28) low += bits * 2 ** shift;
       else high += (shift === 63 ? bits & 1 : bits) * 2 ** (shift - 28);
@@ -94,7 +94,7 @@ export class WireReader {
   /** Decodes the bytes from `start` to `end`. Escapes bytes that are not UTF-8, see `text/lenient-utf8.ts`. */
   text(start: number, end: number): string {
     if (start === end) return "";
-    const buffer = this.#buffer;
+    const buffer = this.#asBuffer();
     let bits = 0;
     for (let index = start; index < end; index++) bits |= buffer[index]!;
     if (bits < 0x80) return buffer.toString("latin1", start, end);
@@ -108,9 +108,16 @@ export class WireReader {
     return text;
   }
 
+  #asBuffer(): Buffer {
+    const { buffer } = this;
+    return Buffer.isBuffer(buffer)
+      ? buffer
+      : Buffer.from(buffer.buffer, buffer.byteOffset, buffer.byteLength);
+  }
+
   #illFormed(start: number, end: number): string {
     this.#hasIllFormedText = true;
-    return decodeLeniently(this.#buffer, start, end);
+    return decodeLeniently(this.buffer, start, end);
   }
 
   /** Reads a tag: `number << 3 | wire type`. */

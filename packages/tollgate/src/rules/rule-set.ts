@@ -4,8 +4,8 @@ import { type DescriptorPlaces, ENTRY_PLACES, type RequestPlaces } from "../prot
 import type { CompiledRules } from "./compiled-rules.ts";
 import { type MetricLevel, requestSegment, shownLevels } from "./metric-key.ts";
 import { NodeTable } from "./node-table.ts";
-import { type Match, NEEDS_TEXT, type Rule, type RuleSet } from "./rule.ts";
-import { STEP_NEEDS_TEXT, StepTable } from "./step-table.ts";
+import { type Match, NO_NODE, type Rule, type RuleSet } from "./rule.ts";
+import { StepTable } from "./step-table.ts";
 import { TextIds } from "./text-ids.ts";
 
 let generations = 0;
@@ -55,18 +55,22 @@ export class IndexedRuleSet implements RuleSet {
     return this.matchOf(number, entries);
   }
 
-  matchInPlace(places: RequestPlaces, descriptor: DescriptorPlaces): Match | typeof NEEDS_TEXT | undefined {
-    const { steps } = this;
-    let number = steps.domainInPlace(places.buffer, places.domainStart, places.domainEnd);
-    if (number === 0) return NEEDS_TEXT;
-    const { firstEntry } = descriptor;
-    if (descriptor.entries === 0) return undefined;
-    for (let index = 0; index < descriptor.entries; index++) {
-      number = steps.stepInPlace(number, places, (firstEntry + index) * ENTRY_PLACES);
-      if (number < 0) return number === STEP_NEEDS_TEXT ? NEEDS_TEXT : undefined;
-    }
-    const opened = this.#openedAt(number);
-    return opened === null ? undefined : (opened.match ?? NEEDS_TEXT);
+  domainInPlace({ buffer, domainStart, domainEnd }: RequestPlaces): number {
+    return this.steps.domainInPlace(buffer, domainStart, domainEnd);
+  }
+
+  nodeInPlace(domain: number, places: RequestPlaces, { firstEntry, entries }: DescriptorPlaces): number {
+    if (entries === 0) return NO_NODE;
+    let node = domain;
+    const end = (firstEntry + entries) * ENTRY_PLACES;
+    for (let entry = firstEntry * ENTRY_PLACES; entry < end && node >= 0; entry += ENTRY_PLACES)
+      node = this.steps.stepInPlace(node, places, entry);
+    return node;
+  }
+
+  fixedMatch(node: number): Match | undefined | null {
+    const opened = this.#openedAt(node);
+    return opened === null ? undefined : (opened.match ?? null);
   }
 
   /** Returns the match of a node for the entries that led to it; undefined if the node has no limit. */

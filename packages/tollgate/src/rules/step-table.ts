@@ -1,13 +1,11 @@
 import type { RequestPlaces } from "../protocol/scan-request.ts";
-import { type CompiledRules, DOMAIN, FALLBACK, hashOfStep, NO_VALUE, SLOT } from "./compiled-rules.ts";
+import { type CompiledRules, DOMAIN, FALLBACK, HAS_EXACT, hashOfStep, NO_VALUE, SLOT } from "./compiled-rules.ts";
 import { completed } from "./completed.ts";
 import type { NodeTable } from "./node-table.ts";
 import { parsePattern } from "./pattern.ts";
+import { NEEDS_TEXT, NO_NODE } from "./rule.ts";
 import type { TextIds } from "./text-ids.ts";
 import { type WildcardEntry, WildcardIndex } from "./wildcards.ts";
-
-/** Result of a step that only the texts of the request can decide. */
-export const STEP_NEEDS_TEXT = -2;
 
 /** The nodes of a level and key that are tried if no exact value matches. */
 interface Fallback {
@@ -51,9 +49,13 @@ export class StepTable {
   /** Returns the number of the most specific node for a key and a value at a level, or -1. */
   step(level: number, key: string, value: string): number {
     const keyId = this.#texts.of(key);
-    if (keyId === 0) return -1;
-    const found = this.#exactOrFallback(level, keyId, this.#texts.of(value));
-    return typeof found === "number" ? found : (found.wildcards?.find(value) ?? found.keyOnly);
+    if (keyId === 0) return NO_NODE;
+    const exact = this.#exact(level, keyId, this.#texts.of(value));
+    if (exact !== 0) return exact;
+    const fallback = this.#target(level, keyId, NO_VALUE) - 1;
+    if (fallback < 0) return NO_NODE;
+    const { wildcards, keyOnly } = this.#fallback(fallback);
+    return wildcards?.find(value) ?? keyOnly;
   }
 
   /** Returns the number of the node of a domain whose name is `bytes[start, end)`, or 0. */
@@ -63,30 +65,32 @@ export class StepTable {
   }
 
   /**
-   * The same as {@link step} for an entry of a message. Returns {@link STEP_NEEDS_TEXT} if wildcards must compare a value
-   * that is not ASCII.
+   * The same as {@link step} for an entry of a message. Returns {@link NEEDS_TEXT} if wildcards must compare a value that is
+   * not ASCII.
    * @param entry its position in `places.entries`
    */
   stepInPlace(level: number, places: RequestPlaces, entry: number): number {
     const { buffer, entries } = places;
     const keyId = this.#texts.find(buffer, entries[entry]!, entries[entry + 1]!);
-    if (keyId === 0) return -1;
+    if (keyId === 0) return NO_NODE;
     const start = entries[entry + 2]!;
     const end = entries[entry + 3]!;
-    const found = this.#exactOrFallback(level, keyId, this.#texts.find(buffer, start, end));
-    if (typeof found === "number") return found;
-    const { wildcards, keyOnly } = found;
+    const fallback = this.#target(level, keyId, NO_VALUE) - 1;
+    if (fallback < 0 || this.#fallbacks[fallback * FALLBACK + HAS_EXACT] !== 0) {
+      const exact = this.#exact(level, keyId, this.#texts.find(buffer, start, end));
+      if (exact !== 0) return exact;
+      if (fallback < 0) return NO_NODE;
+    }
+    const { wildcards, keyOnly } = this.#fallback(fallback);
     if (wildcards === undefined) return keyOnly;
     // The cache key needs the text of such a value, too. Decoding it twice doubles the CPU of the worst requests.
-    if (!wildcards.comparesBytes && !isAscii(buffer, start, end)) return STEP_NEEDS_TEXT;
+    if (!wildcards.comparesBytes && !isAscii(buffer, start, end)) return NEEDS_TEXT;
     return wildcards.findInPlace(places, start, end) ?? keyOnly;
   }
 
   /** Returns the number of the node with exactly this value, or 0. */
   exact(level: number, key: string, value: string): number {
-    const keyId = this.#texts.of(key);
-    const valueId = this.#texts.of(value);
-    return keyId === 0 || valueId === 0 ? 0 : this.#target(level, keyId, valueId);
+    return this.#exact(level, this.#texts.of(key), this.#texts.of(value));
   }
 
   /** Returns the number of the node without a value, or -1. */
@@ -121,13 +125,8 @@ export class StepTable {
     }
   }
 
-  #exactOrFallback(level: number, key: number, value: number): number | Fallback {
-    if (value !== 0) {
-      const exact = this.#target(level, key, value);
-      if (exact !== 0) return exact;
-    }
-    const index = this.#target(level, key, NO_VALUE);
-    return index === 0 ? -1 : this.#fallback(index - 1);
+  #exact(level: number, key: number, value: number): number {
+    return key === 0 || value === 0 ? 0 : this.#target(level, key, value);
   }
 
   #fallback(index: number): Fallback {

@@ -46,10 +46,7 @@ export function environment(): string {
       ["rate-limiter-flexible", version("rate-limiter-flexible")],
       ["@redis/client", version("@redis/client")],
       ["Go service", goBinary === undefined ? "not measured" : goBuild(goBinary)],
-      [
-        "Limitador",
-        limitadorBinary === undefined ? "not measured" : outputOf(limitadorBinary, "--version"),
-      ],
+      ["Limitador", limitadorBinary === undefined ? "not measured" : outputOf(limitadorBinary, "--version")],
       ["measured", new Date().toISOString().slice(0, 10)],
     ],
   );

@@ -223,7 +223,7 @@ export class KvstoreStore implements ReservationStore {
   #submitStep(step: AcquireStep, request: Timed, trace: CallTrace | undefined, waiter: Waiter): boolean {
     const ticket = this.#ticketOf(request, NO_COUNTS, HoldBack.NEVER, trace, waiter);
     ticket.expect(1);
-    this.#topology.submitStep(step, ticket);
+    this.#topology.submitSteps([step], ticket);
     return false;
   }
 

@@ -23,7 +23,6 @@ export function singleTopology(target: SingleTarget, deps: Dependencies): Topolo
       node.submit(ticket);
     },
     groups: () => undefined,
-    submitStep: (step, ticket) => node.submitStep(step, ticket),
     submitSteps(steps, ticket) {
       for (const step of steps) node.submitStep(step, ticket);
     },

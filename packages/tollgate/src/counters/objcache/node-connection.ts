@@ -145,14 +145,7 @@ export class NodeConnection {
     this.#underWay = members;
     const { tracing } = this.#deps;
     if (tracing?.enabled)
-      trip = startTrip(
-        tracing,
-        this.#deps.spanName,
-        members.map(({ ticket }) => ticket),
-        {
-          "keysToGet length": members.length,
-        },
-      );
+      trip = startTrip(tracing, this.#deps.spanName, members, { "keysToGet length": members.length });
     link.write(Buffer.from(batch.text), batch);
   }
 
@@ -207,8 +200,7 @@ export class NodeConnection {
   }
 
   #onDeadline(now: number): void {
-    const tickets = [...this.#waiting, ...this.#underWay].map(({ ticket }) => ticket);
-    this.#deadlineTimer.at(expireTickets(tickets, now));
+    this.#deadlineTimer.at(expireTickets([...this.#waiting, ...this.#underWay], now));
     this.#waiting = this.#waiting.filter(({ ticket }) => !ticket.done);
   }
 }

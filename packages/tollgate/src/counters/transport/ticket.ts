@@ -81,29 +81,28 @@ export function unusableAnswer(cause: unknown): StoreError {
 }
 
 /** Fails the tickets whose deadline has passed. @returns the earliest deadline of the others */
-export function expireTickets(tickets: readonly Ticket[], now: number): number {
+export function expireTickets(all: readonly { readonly ticket: Ticket }[], now: number): number {
   let next = Number.POSITIVE_INFINITY;
-  for (const ticket of tickets) next = Math.min(next, expireTicket(ticket, now));
+  for (const { ticket } of all) {
+    if (ticket.done) continue;
+    if (ticket.deadline > now) next = Math.min(next, ticket.deadline);
+    else
+      ticket.fail(
+        new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the store answered"),
+      );
+  }
   return next;
-}
-
-/** Fails a ticket whose deadline has passed. @returns the deadline of an open one; Infinity for others */
-export function expireTicket(ticket: Ticket, now: number): number {
-  if (ticket.done) return Number.POSITIVE_INFINITY;
-  if (ticket.deadline > now) return ticket.deadline;
-  ticket.fail(new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the store answered"));
-  return Number.POSITIVE_INFINITY;
 }
 
 /** Starts a span for one round trip, linked to its recorded calls. Without recorded calls there is no span. */
 export function startTrip(
   tracing: Tracing | undefined,
   name: string,
-  tickets: readonly Ticket[],
+  all: readonly { readonly ticket: Ticket }[],
   attributes: TraceAttributes,
 ): TraceSpan | undefined {
   if (tracing === undefined || !tracing.enabled) return undefined;
   const calls = new Set<CallTrace>();
-  for (const { trace, done } of tickets) if (trace !== undefined && !done) calls.add(trace);
+  for (const { ticket } of all) if (ticket.trace !== undefined && !ticket.done) calls.add(ticket.trace);
   return tracing.startRoundTrip(name, [...calls], attributes);
 }

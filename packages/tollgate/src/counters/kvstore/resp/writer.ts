@@ -92,10 +92,11 @@ export class CommandWriter {
     this.#ascii("\r\n");
   }
 
-  /** The stem of an ASCII key in the buffer, which began at `start` and ended at `end`. */
-  stemAt(start: number, end: number, windowStart: number): string {
-    const stemEnd = end - 2 - digitsOf(windowStart).length;
-    return this.buffer.toString("latin1", this.buffer.indexOf(LF, start) + 1, stemEnd);
+  /** The stem of the ASCII key that began at a position. */
+  stemAt(start: number, windowStart: number): string {
+    const keyStart = this.buffer.indexOf(LF, start) + 1;
+    const size = Number.parseInt(this.buffer.toString("latin1", start + 1, keyStart), 10);
+    return this.buffer.toString("latin1", keyStart, keyStart + size - digitsOf(windowStart).length);
   }
 
   /** Writes a text of three parts as a bulk string. @param place the middle, instead of the text: all parts are ASCII */

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { scaled } from "../../../../tools/time-scale.ts";
 import { Connection } from "../../src/counters/kvstore/connection.ts";
-import { ErrorReply, type Reply } from "../../src/counters/kvstore/resp/reader.ts";
+import { ErrorReply, type Reply } from "../../src/counters/kvstore/resp/reply.ts";
 import type { ClientTlsOptions } from "../../src/counters/transport/tls.ts";
 import { ServerProcess, temporaryFolder, withFreePorts } from "./process.ts";
 

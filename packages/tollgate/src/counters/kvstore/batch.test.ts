@@ -8,7 +8,7 @@ import { Batch } from "./batch.ts";
 import { Expiries } from "./expiries.ts";
 import type { FreshKey } from "./op.ts";
 import { Part, SendMode } from "./part.ts";
-import { ErrorReply } from "./resp/reader.ts";
+import { ErrorReply } from "./resp/reply.ts";
 import { CommandWriter } from "./resp/writer.ts";
 
 describe("a batch", () => {

@@ -8,7 +8,7 @@ import { KnownScripts } from "./known-scripts.ts";
 import type { BatchContext, FreshKey, Op, OpBatch } from "./op.ts";
 import { OpsByStem } from "./ops-by-stem.ts";
 import { Part, SendMode } from "./part.ts";
-import { ErrorReply, type Reply } from "./resp/reader.ts";
+import { ErrorReply, type Reply } from "./resp/reply.ts";
 import type { CommandWriter } from "./resp/writer.ts";
 import { ScriptOps } from "./script-ops.ts";
 import { hashOf, hashOfKey } from "./stems.ts";
@@ -29,7 +29,8 @@ export class Batch implements Exchange<Reply>, OpBatch {
   #opOf: Op[] = [];
   #sumOf: number[] = [];
   readonly #byStem = new OpsByStem<CountOp>();
-  readonly #scriptOps = new ScriptOps();
+  /** Made for the first call of a script. */
+  #scriptOps: ScriptOps | undefined;
   /** The op of the next reply. */
   #cursor = 0;
   readonly #onDone: (error: StoreError | undefined) => void;
@@ -70,6 +71,7 @@ export class Batch implements Exchange<Reply>, OpBatch {
     const { counts, mode } = part;
     part.first = this.#opOf.length;
     if (part.isScript) {
+      this.#scriptOps ??= new ScriptOps();
       this.#opOf.push(this.#scriptOps.opFor(part, this));
       this.#sumOf.push(0);
     } else
@@ -115,7 +117,7 @@ export class Batch implements Exchange<Reply>, OpBatch {
     this.#sumOf = [];
     this.#cursor = 0;
     this.#byStem.clear();
-    this.#scriptOps.clear();
+    this.#scriptOps?.clear();
   }
 
   #settle(error: StoreError | undefined): void {

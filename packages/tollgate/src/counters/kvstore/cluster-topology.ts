@@ -7,7 +7,7 @@ import { Connection } from "./connection.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { StoreNode } from "./node.ts";
 import { Part, SendMode } from "./part.ts";
-import type { ErrorReply } from "./resp/reader.ts";
+import type { ErrorReply } from "./resp/reply.ts";
 import { SLOT_COUNT, slotOf, slotOfWindow } from "./slots.ts";
 import type { ClusterTarget } from "./target.ts";
 import type { Topology } from "./topology.ts";

@@ -3,7 +3,9 @@ import { openSocket } from "../transport/connect.ts";
 import { type Endpoint, formatEndpoint } from "../transport/endpoint.ts";
 import { type Exchange, Link } from "../transport/link.ts";
 import type { ClientTlsOptions } from "../transport/tls.ts";
-import { ErrorReply, type Reply, ReplyReader } from "./resp/reader.ts";
+import type { ReplyBytes } from "./resp/parse-reply.ts";
+import { ReplyReader } from "./resp/reader.ts";
+import { ErrorReply, type Reply } from "./resp/reply.ts";
 import { CommandWriter } from "./resp/writer.ts";
 
 /** Credentials for AUTH. `reveal` keeps the password out of logs; only code that writes to a socket calls it. */
@@ -71,7 +73,7 @@ export class Connection extends Link<Reply> {
    * Sends the content of {@link writer}.
    * @param encoding of bulk strings in the replies
    */
-  send(exchange: Exchange<Reply>, encoding: ReplyReader["encoding"] = "utf8"): void {
+  send(exchange: Exchange<Reply>, encoding: ReplyBytes["encoding"] = "utf8"): void {
     this.#reader.encoding = encoding;
     this.write(this.writer.bytes(), exchange);
   }

@@ -3,7 +3,7 @@ import { counterBefore } from "./counter-reply.ts";
 import { askingOp, ExpireOp } from "./expire-op.ts";
 import type { FreshKey, Op, OpBatch } from "./op.ts";
 import { SendMode } from "./part.ts";
-import { ErrorReply, type Reply } from "./resp/reader.ts";
+import type { Reply } from "./resp/reply.ts";
 import { commandHead } from "./resp/writer.ts";
 import { refund } from "./scripts.ts";
 import { hashOfKey } from "./stems.ts";
@@ -21,9 +21,8 @@ export class CountOp implements Op {
   readonly #mode: number;
   /** The sum of the hits. */
   #total = 0;
+  /** In the end, the counter before the first count, or an error. */
   reply: Reply | undefined;
-  /** The counter before the first count, if the reply is not an error. */
-  #before = 0;
   /** Where its key is in the writer. */
   #keyAt = 0;
   /** Whether the batch also sends EXPIRE. */
@@ -59,7 +58,7 @@ export class CountOp implements Op {
 
   /** The counter after the counts whose hits have this sum. */
   after(sum: number): number {
-    return Math.max(0, Math.min(this.#before + sum, MAX_COUNT));
+    return Math.max(0, Math.min((this.reply as number) + sum, MAX_COUNT));
   }
 
   write(batch: OpBatch): void {
@@ -87,10 +86,8 @@ export class CountOp implements Op {
     const { reply } = this;
     if (reply === undefined) return;
     const added = Math.max(0, this.#total);
-    const before = typeof reply === "number" ? reply - added : counterBefore(reply, added);
-    if (before instanceof ErrorReply) this.reply = before;
-    else if (before === 0 && added > 0 && !this.#expires) batch.context.fresh(this.freshKey(batch));
-    if (typeof before === "number") this.#before = before;
+    this.reply = typeof reply === "number" ? reply - added : counterBefore(reply, added);
+    if (this.reply === 0 && added > 0 && !this.#expires) batch.context.fresh(this.freshKey(batch));
   }
 
   /** The memory of a stem in its place may have another stem since one of its callers failed. */

@@ -1,15 +1,15 @@
 import { MAX_COUNT } from "../store.ts";
-import { ErrorReply, type Reply, toInteger } from "./resp/reader.ts";
+import { ErrorReply, type Reply, toInteger } from "./resp/reply.ts";
 
 const OVERFLOW_MESSAGE = "ERR increment or decrement would overflow";
 
-/** The counter before hits were added, from any reply. */
+/** The counter before hits were added, from a reply that is not a plain number. */
 export function counterBefore(reply: Reply, added: number): number | ErrorReply {
   if (reply === null) return 0;
   if (typeof reply === "string") return counterOf(reply);
   if (reply instanceof ErrorReply) return reply.message === OVERFLOW_MESSAGE ? MAX_COUNT : reply;
   if (typeof reply === "bigint") return Number(reply - BigInt(added));
-  return typeof reply === "number" ? reply - added : new ErrorReply("ERR the reply is not a number");
+  return new ErrorReply("ERR the reply is not a number");
 }
 
 /** The reply to a GET. */

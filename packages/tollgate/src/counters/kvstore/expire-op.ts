@@ -1,7 +1,7 @@
 import type { StoreError } from "../store.ts";
 import type { KnownExpiries } from "./expiries.ts";
 import type { FreshKey, Op, OpBatch } from "./op.ts";
-import { ErrorReply, type Reply } from "./resp/reader.ts";
+import { ErrorReply, type Reply } from "./resp/reply.ts";
 import { commandHead } from "./resp/writer.ts";
 import type { Stem } from "./stems.ts";
 

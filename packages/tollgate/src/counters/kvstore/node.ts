@@ -10,7 +10,7 @@ import type { ResolvedOptions } from "./kvstore-options.ts";
 import type { BatchContext, FreshKey } from "./op.ts";
 import { Part, SendMode } from "./part.ts";
 import { Queue } from "./queue.ts";
-import type { ErrorReply } from "./resp/reader.ts";
+import type { ErrorReply } from "./resp/reply.ts";
 
 /** Maximum counts in one batch, so that no batch blocks the server for long. */
 const MAX_BATCH = 1024;
@@ -181,9 +181,9 @@ export class StoreNode {
     connection.writer.reset();
     try {
       const isEmpty = !batch.prepare(parts, fresh);
-      batch.trip = startTrip(this.#options.tracing, this.#options.spanName, parts, {
-        "pipeline length": batch.commands,
-      });
+      const { tracing, spanName } = this.#options;
+      if (tracing?.enabled)
+        batch.trip = startTrip(tracing, spanName, parts, { "pipeline length": batch.commands });
       if (isEmpty) this.pool.release(connection, false, true);
       else connection.send(batch, "latin1");
     } catch (error) {

@@ -2,7 +2,7 @@ import type { StoreError } from "../store.ts";
 import type { KnownExpiries } from "./expiries.ts";
 import type { KnownScripts } from "./known-scripts.ts";
 import type { Part } from "./part.ts";
-import type { ErrorReply, Reply } from "./resp/reader.ts";
+import type { ErrorReply, Reply } from "./resp/reply.ts";
 import type { CommandWriter } from "./resp/writer.ts";
 
 /** A key that needs an EXPIRE without a count. */

@@ -6,7 +6,7 @@ import type { AcquireStep } from "./acquire-step.ts";
 import { askingOp } from "./expire-op.ts";
 import type { Op, OpBatch } from "./op.ts";
 import { type Part, SendMode } from "./part.ts";
-import { ErrorReply, type Reply } from "./resp/reader.ts";
+import { ErrorReply, type Reply } from "./resp/reply.ts";
 import { Reused } from "./reused.ts";
 import { countTogether, TOGETHER_ARGS } from "./scripts.ts";
 import { SettleCall } from "./settle-call.ts";

@@ -1,7 +1,7 @@
 import { type Endpoint, formatEndpoint } from "../transport/endpoint.ts";
 import { Connection } from "./connection.ts";
 import type { ResolvedOptions } from "./kvstore-options.ts";
-import { ErrorReply, type Reply } from "./resp/reader.ts";
+import { ErrorReply, type Reply } from "./resp/reply.ts";
 import type { SentinelTarget } from "./target.ts";
 
 /** Milliseconds between two polls of the sentinels. */

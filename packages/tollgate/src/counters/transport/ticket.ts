@@ -96,12 +96,11 @@ export function expireTickets(all: readonly { readonly ticket: Ticket }[], now: 
 
 /** Starts a span for one round trip, linked to its recorded calls. Without recorded calls there is no span. */
 export function startTrip(
-  tracing: Tracing | undefined,
+  tracing: Tracing,
   name: string,
   all: readonly { readonly ticket: Ticket }[],
   attributes: TraceAttributes,
 ): TraceSpan | undefined {
-  if (tracing === undefined || !tracing.enabled) return undefined;
   const calls = new Set<CallTrace>();
   for (const { ticket } of all) if (ticket.trace !== undefined && !ticket.done) calls.add(ticket.trace);
   return tracing.startRoundTrip(name, [...calls], attributes);

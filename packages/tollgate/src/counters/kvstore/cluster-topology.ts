@@ -3,9 +3,10 @@ import { type Endpoint, formatEndpoint } from "../transport/endpoint.ts";
 import type { Ticket } from "../transport/ticket.ts";
 import type { AcquireStep } from "./acquire-step.ts";
 import { readRedirection, readSlots } from "./cluster-slots.ts";
-import { Connection } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { StoreNode } from "./node.ts";
+import { openConnection } from "./open-connection.ts";
 import { Part, SendMode } from "./part.ts";
 import type { ErrorReply } from "./resp/reply.ts";
 import { SLOT_COUNT, slotOf, slotOfWindow } from "./slots.ts";
@@ -101,7 +102,7 @@ export class ClusterTopology implements Topology {
   #open(endpoint: Endpoint, exchangeTimeout = this.#deps.options.timeout): Promise<Connection> {
     const { tls, credentials, timeout } = this.#deps.options;
     const greeting = [["PING"]];
-    return Connection.open({ endpoint, tls, credentials, greeting, timeout, exchangeTimeout });
+    return openConnection({ endpoint, tls, credentials, greeting, timeout, exchangeTimeout });
   }
 
   nodes(): Iterable<StoreNode> {
@@ -228,7 +229,7 @@ export class ClusterTopology implements Topology {
     const candidates = [...this.#endpoints.values(), ...this.#target.nodes];
     const endpoint = candidates[this.#turn++ % candidates.length]!;
     const { tls, credentials, timeout } = this.#deps.options;
-    const connection = await Connection.open({
+    const connection = await openConnection({
       endpoint,
       tls,
       credentials,

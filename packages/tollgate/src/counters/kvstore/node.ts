@@ -1,6 +1,7 @@
 import { StoreError } from "../store.ts";
 import { DeadlineTimer } from "../transport/deadline-timer.ts";
-import { expireTickets, startTrip, type Ticket, unavailable } from "../transport/ticket.ts";
+import { expireTickets, type Ticket, unavailable } from "../transport/ticket.ts";
+import { startTrip } from "../transport/trip.ts";
 import type { AcquireStep } from "./acquire-step.ts";
 import { Batch } from "./batch.ts";
 import type { Connection } from "./connection.ts";

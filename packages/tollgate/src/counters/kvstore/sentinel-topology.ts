@@ -1,8 +1,9 @@
 import { StoreError } from "../store.ts";
 import { formatEndpoint } from "../transport/endpoint.ts";
-import { Connection } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { StoreNode } from "./node.ts";
+import { openConnection } from "./open-connection.ts";
 import { SendMode } from "./part.ts";
 import { SentinelWatch } from "./sentinel-watch.ts";
 import type { SentinelTarget } from "./target.ts";
@@ -19,7 +20,7 @@ export function sentinelTopology(target: SentinelTarget, deps: Dependencies): To
   async function connect(exchangeTimeout = timeout): Promise<Connection> {
     const endpoint = await watch.master();
     const greeting = [["PING"]];
-    const connection = await Connection.open({
+    const connection = await openConnection({
       endpoint,
       tls,
       credentials,

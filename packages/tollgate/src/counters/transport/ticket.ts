@@ -1,5 +1,5 @@
-import type { CallTrace, TraceAttributes, TraceSpan, Tracing } from "../../observe/tracing/tracing.ts";
-import { type Count, HoldBack, StoreError, type Waiter } from "../store.ts";
+import type { CallTrace } from "../../observe/tracing/tracing.ts";
+import { type Count, type CountRequest, HoldBack, StoreError, type Waiter } from "../store.ts";
 
 /**
  * A request in progress: the number of its open counts, and its waiter. When it is done (answered, failed or past its
@@ -66,6 +66,25 @@ export class Ticket {
   }
 }
 
+/** A request with its instant and its deadline. */
+export type Timed = Pick<CountRequest, "now" | "deadline">;
+
+/** A ticket that begins to wait. @throws {StoreError} if the caller's deadline has passed */
+export function ticketOf(
+  { now, deadline }: Timed,
+  counts: readonly Count[],
+  holdBack: HoldBack,
+  trace: CallTrace | undefined,
+  waiter: Waiter,
+): Ticket {
+  // As long on the caller's clock as on ours.
+  const patience = deadline === 0 ? Number.POSITIVE_INFINITY : deadline - now;
+  if (patience <= 0)
+    throw new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the count");
+  const since = performance.now();
+  return new Ticket(counts, holdBack, since + patience, since, trace, waiter);
+}
+
 export function unavailable(cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause;
   const message = cause instanceof Error ? cause.message : String(cause);
@@ -92,16 +111,4 @@ export function expireTickets(all: readonly { readonly ticket: Ticket }[], now: 
       );
   }
   return next;
-}
-
-/** Starts a span for one round trip, linked to its recorded calls. Without recorded calls there is no span. */
-export function startTrip(
-  tracing: Tracing,
-  name: string,
-  all: readonly { readonly ticket: Ticket }[],
-  attributes: TraceAttributes,
-): TraceSpan | undefined {
-  const calls = new Set<CallTrace>();
-  for (const { ticket } of all) if (ticket.trace !== undefined && !ticket.done) calls.add(ticket.trace);
-  return tracing.startRoundTrip(name, [...calls], attributes);
 }

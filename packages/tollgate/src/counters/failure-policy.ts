@@ -29,7 +29,7 @@ import {
   type Method,
   settling,
 } from "./failure-methods.ts";
-import { type ReservationRequest, type ReservationStore, settleFor, settleFrom } from "./reservations.ts";
+import { type ReservationRequest, type ReservationStore, settleFor } from "./reservations.ts";
 import {
   type AcquireRequest,
   type CounterStore,
@@ -134,8 +134,7 @@ export class FailurePolicy implements ReservationStore {
    * gets the error, so that its caller can repeat it.
    */
   settle(request: ReservationRequest): void | Promise<void> {
-    if (!("settle" in this.#store)) return settleFrom(this.#store, request);
-    return promised((waiter) => this.#ask(request, settling, waiter));
+    return promised((waiter) => this.settleFor(request, waiter));
   }
 
   settleFor(request: ReservationRequest, waiter: Waiter): boolean {

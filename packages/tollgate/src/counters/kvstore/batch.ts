@@ -55,7 +55,8 @@ export class Batch implements Exchange<Reply>, OpBatch {
     for (const part of parts) if (!part.ticket.done) this.#assign(part);
     for (const key of fresh) {
       const hash = hashOfKey(hashOf(key), key.windowStart);
-      this.add(new ExpireOp(key, hash, this.context.expiries));
+      this.context.expiries.mark(hash);
+      this.add(new ExpireOp(key, hash));
     }
     const ops = this.#ops;
     // Ops add further ones to the end.

@@ -74,12 +74,12 @@ export class CountOp implements Op {
   }
 
   #setExpiry(batch: OpBatch): void {
-    const { expiries } = batch.context;
     const hash = hashOfKey(this.#hashOfStem, this.windowStart);
-    if (expiries.has(hash)) return;
+    // Marked now, so that concurrent batches do not also send it. The mark is removed if the EXPIRE is lost.
+    if (batch.context.expiries.mark(hash)) return;
     this.#expires = true;
     if (this.#mode === SendMode.ASKING) batch.add(askingOp);
-    batch.add(new ExpireOp(this, hash, expiries, this));
+    batch.add(new ExpireOp(this, hash, this));
   }
 
   end(batch: OpBatch): void {

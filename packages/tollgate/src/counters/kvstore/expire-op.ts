@@ -1,5 +1,4 @@
 import type { StoreError } from "../store.ts";
-import type { KnownExpiries } from "./expiries.ts";
 import type { FreshKey, Op, OpBatch } from "./op.ts";
 import { ErrorReply, type Reply } from "./resp/reply.ts";
 import { commandHead } from "./resp/writer.ts";
@@ -20,13 +19,14 @@ export class ExpireOp implements Op {
   readonly #count: CountedKey | undefined;
   reply: Reply | undefined;
 
-  /** @param count the op of the same batch that counts the key */
-  constructor(key: Stem & Omit<FreshKey, "stem">, hash: number, expiries: KnownExpiries, count?: CountedKey) {
+  /**
+   * @param hash the hash of the key, which is marked
+   * @param count the op of the same batch that counts the key
+   */
+  constructor(key: Stem & Omit<FreshKey, "stem">, hash: number, count?: CountedKey) {
     this.#key = key;
     this.#hash = hash;
     this.#count = count;
-    // Marked now, so that concurrent batches do not also send it. The mark is removed if the EXPIRE is lost.
-    expiries.add(hash);
   }
 
   write({ writer, context }: OpBatch): void {

@@ -94,13 +94,29 @@ export class KvstoreStore implements ReservationStore {
   countFor(request: CountRequest, waiter: Waiter): boolean {
     const { counts } = request;
     this.#checkOpen();
-    const groups =
-      holdBackOf(counts, request.holdBack) === HoldBack.NEVER ? undefined : this.#topology.groups(counts);
     const trace = this.#options.tracing?.active;
-    if (groups === undefined) return this.#submit(request, trace, waiter);
-    const parts = groups.map((group: readonly Count[]) => ({
-      counts: group,
-      count: (part: CountRequest) => promised((partWaiter) => this.#submit(part, trace, partWaiter)),
+    const holdBack = holdBackOf(counts, request.holdBack);
+    const groups = holdBack === HoldBack.NEVER ? undefined : this.#topology.groups(counts);
+    if (groups !== undefined) return this.#countAcross(request, groups, trace, waiter);
+    if (counts.length > 0) this.#topology.submit(ticketOf(request, counts, holdBack, trace, waiter));
+    return counts.length === 0;
+  }
+
+  /** Counts that may hold each other back, on several servers or slots. */
+  #countAcross(
+    request: CountRequest,
+    groups: readonly (readonly Count[])[],
+    trace: CallTrace | undefined,
+    waiter: Waiter,
+  ): boolean {
+    const parts = groups.map((counts) => ({
+      counts,
+      count: (part: CountRequest) =>
+        promised((partWaiter) => {
+          const holdBack = holdBackOf(part.counts, part.holdBack);
+          this.#topology.submit(ticketOf(part, part.counts, holdBack, trace, partWaiter));
+          return false;
+        }),
     }));
     return whenAnswered(countAcross(request, parts, this.#onRefund), waiter);
   }
@@ -126,14 +142,6 @@ export class KvstoreStore implements ReservationStore {
 
   #checkOpen(): void {
     if (this.#closing) throw new StoreError("STORE_UNAVAILABLE", "the store is closed");
-  }
-
-  #submit(request: CountRequest, trace: CallTrace | undefined, waiter: Waiter): boolean {
-    const { counts } = request;
-    if (counts.length === 0) return true;
-    const holdBack = holdBackOf(counts, request.holdBack);
-    this.#topology.submit(ticketOf(request, counts, holdBack, trace, waiter));
-    return false;
   }
 
   /** Connections for operators. The caller closes them. */

@@ -103,9 +103,7 @@ class AtomicOp implements Op {
     this.#hashes = counts.map((count) => {
       writer.key(count.stem, count.windowStart, count.place);
       const hash = hashOfKey(hashOf(count), count.windowStart);
-      if (count.hits <= 0 || expiries.has(hash)) return undefined;
-      expiries.add(hash);
-      return hash;
+      return count.hits <= 0 || expiries.mark(hash) ? undefined : hash;
     });
     writer.integer(holdBack);
     for (const [index, count] of counts.entries()) {

@@ -1,4 +1,4 @@
-import { countTogether } from "../counters/hold-back.ts";
+import { countTogether } from "../counters/count-together.ts";
 import { type Count, type CounterStore, type CountRequest, Outcome } from "../counters/store.ts";
 import {
   type Counter,

@@ -1,4 +1,4 @@
-import { countTogether } from "../counters/hold-back.ts";
+import { countTogether } from "../counters/count-together.ts";
 import { type Count, type CounterStore, HoldBack, Outcome, type Refuses } from "../counters/store.ts";
 import { newRuleStatistics } from "../observe/statistics.ts";
 import { withOverrides } from "../overrides/table.ts";

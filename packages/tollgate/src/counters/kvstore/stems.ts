@@ -38,20 +38,3 @@ export function textOf({ stem, place }: Stem): string {
   if (place === undefined) return stem;
   return Buffer.from(place.bytes.subarray(place.start, place.end)).toString("latin1");
 }
-
-/** Whether a key has a hash tag: see `slots.ts`. */
-export function hasTag({ stem, place }: Stem): boolean {
-  if (place === undefined) {
-    const open = stem.indexOf("{");
-    return open >= 0 && stem.indexOf("}", open + 1) > open + 1;
-  }
-  const { bytes, start, end } = place;
-  let at = start;
-  while (at < end && bytes[at] !== OPEN) at++;
-  const first = ++at;
-  while (at < end && bytes[at] !== CLOSE) at++;
-  return at < end && at > first;
-}
-
-const OPEN = 123;
-const CLOSE = 125;

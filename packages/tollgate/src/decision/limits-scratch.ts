@@ -15,7 +15,14 @@ import { quotaPasses, refusalOf } from "./overall.ts";
 import type { Mutable, PreparedPart, Resolution } from "./prepared.ts";
 import { plainLimitOf } from "./resolve-limits.ts";
 import type { ResolvedLimit } from "./resolved-limit.ts";
-import { afterStem, newPlace, newStatus, type Scratch, type ScratchOptions, UNLIMITED_REMAINING } from "./scratch.ts";
+import {
+  afterStem,
+  newPlace,
+  newStatus,
+  type Scratch,
+  type ScratchOptions,
+  UNLIMITED_REMAINING,
+} from "./scratch.ts";
 
 export interface ScratchGroup extends Mutable<ReservedGroup> {
   readonly limits: readonly ScratchLimit[];

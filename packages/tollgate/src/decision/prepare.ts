@@ -51,7 +51,7 @@ export class Preparer {
     const rules = check(places.domainEnd - places.domainStart, count, ruleSet);
     const { parts } = scratch;
     this.#inPlace.begin(rules);
-    const domain = rules.domainInPlace(places);
+    const domain = rules.inPlace.domain(places);
     for (let index = 0; index < count; index++) {
       const descriptor = descriptors[index]!;
       const part = parts[index]!;
@@ -72,7 +72,7 @@ export class Preparer {
     scratch: Scratch,
   ): Resolution {
     if (domain !== 0 && !descriptor.hasLimit) {
-      const node = rules.nodeInPlace(domain, places, descriptor);
+      const node = rules.inPlace.node(domain, places, descriptor);
       if (node === NO_NODE) return passing;
       const resolution = this.#inPlace.resolve(rules, node, places, descriptor, part, scratch);
       if (resolution !== undefined) return resolution;
@@ -99,8 +99,7 @@ function dropReplaced(parts: readonly Mutable<PreparedPart>[]): void {
   }
   if (!replaces) return;
   const dropped = replaced(parts.map(({ resolution }) => resolution.rule));
-  for (let index = 0; index < parts.length; index++)
-    if (dropped[index]) parts[index]!.resolution = passing;
+  for (let index = 0; index < parts.length; index++) if (dropped[index]) parts[index]!.resolution = passing;
 }
 
 /**

@@ -159,7 +159,8 @@ export class Scratch<More = unknown> {
 
   #place(slot: Slot, { resolution, stemStart, stemEnd }: PreparedPart, readsPlaces: boolean): void {
     const isInPlace = stemEnd > stemStart;
-    slot.stem = isInPlace && !readsPlaces ? this.keys.toString("latin1", stemStart, stemEnd) : resolution.stem;
+    slot.stem =
+      isInPlace && !readsPlaces ? this.keys.toString("latin1", stemStart, stemEnd) : resolution.stem;
     slot.place = undefined;
     if (!isInPlace || !readsPlaces) return;
     const { memory } = slot;
@@ -177,7 +178,14 @@ export class Scratch<More = unknown> {
       const { resolution } = parts[index]!;
       const { rule, statistics } = resolution;
       if (rule === undefined || statistics === undefined || rule.unlimited) continue;
-      tally(this.counts[counted++]!, statistics, resolution, rule.shadowMode, nowSeconds, this.statuses[index]!);
+      tally(
+        this.counts[counted++]!,
+        statistics,
+        resolution,
+        rule.shadowMode,
+        nowSeconds,
+        this.statuses[index]!,
+      );
     }
   }
 }

@@ -124,18 +124,16 @@ export class Scratch<More = unknown> {
       const { resolution, hits, isRefund } = part;
       const { rule, statistics, domainNotFound } = resolution;
       const status = this.statuses[index]!;
-      status.code = Code.OK;
-      status.currentLimit = undefined;
-      status.limitRemaining = status.durationUntilReset = 0;
       if (rule === undefined || statistics === undefined) {
         if (domainNotFound !== undefined) domainNotFound.value++;
+        pass(status, 0);
         continue;
       }
       if (isRefund) statistics.totalNegativeHits -= hits;
       else statistics.totalHits += hits;
       if (rule.unlimited) {
         if (!isRefund) statistics.withinLimit += hits;
-        status.limitRemaining = UNLIMITED_REMAINING;
+        pass(status, UNLIMITED_REMAINING);
         continue;
       }
       status.currentLimit = resolution.currentLimit;
@@ -188,6 +186,14 @@ export class Scratch<More = unknown> {
       );
     }
   }
+}
+
+/** The status of a part that the store does not count. */
+function pass(status: Mutable<DescriptorStatus>, remaining: number): void {
+  status.code = Code.OK;
+  status.currentLimit = undefined;
+  status.limitRemaining = remaining;
+  status.durationUntilReset = 0;
 }
 
 const noBytes = new Uint8Array(0);

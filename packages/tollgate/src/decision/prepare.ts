@@ -41,7 +41,7 @@ export class Preparer {
       part.isRefund = descriptor.isNegativeHits;
       return part;
     });
-    dropReplaced(parts);
+    if (parts.some(isReplacing)) dropReplaced(parts);
     return { request, parts };
   }
 
@@ -52,6 +52,7 @@ export class Preparer {
     const { parts } = scratch;
     this.#inPlace.begin(rules);
     const domain = rules.inPlace.domain(places);
+    let replaces = false;
     for (let index = 0; index < count; index++) {
       const descriptor = descriptors[index]!;
       const part = parts[index]!;
@@ -59,8 +60,9 @@ export class Preparer {
       part.resolution = this.#resolve(places, descriptor, rules, domain, part, scratch);
       part.hits = signedHits(descriptor, places);
       part.isRefund = descriptor.isNegativeHits;
+      if (isReplacing(part)) replaces = true;
     }
-    dropReplaced(parts);
+    if (replaces) dropReplaced(parts);
   }
 
   #resolve(
@@ -90,14 +92,12 @@ function check(domainLength: number, descriptors: number, ruleSet: RuleSet | und
   return ruleSet;
 }
 
+function isReplacing({ resolution: { rule } }: PreparedPart): boolean {
+  return rule !== undefined && rule.replaces.length > 0;
+}
+
 /** Lets the descriptors pass whose rules another rule of the request replaces. */
 function dropReplaced(parts: readonly Mutable<PreparedPart>[]): void {
-  let replaces = false;
-  for (let index = 0; index < parts.length; index++) {
-    const { rule } = parts[index]!.resolution;
-    if (rule !== undefined && rule.replaces.length > 0) replaces = true;
-  }
-  if (!replaces) return;
   const dropped = replaced(parts.map(({ resolution }) => resolution.rule));
   for (let index = 0; index < parts.length; index++) if (dropped[index]) parts[index]!.resolution = passing;
 }

@@ -18,7 +18,6 @@ import { quotaPasses, refusalOf } from "./overall.ts";
 import type { PendingDecision } from "./pending-decision.ts";
 import { type Mutable, newPart, type PreparedPart } from "./prepared.ts";
 import { tally } from "./tally.ts";
-import { windowStart } from "./window.ts";
 
 /** `limit_remaining` of an `unlimited` rule: the greatest uint32. */
 export const UNLIMITED_REMAINING = 0xffff_ffff;
@@ -116,7 +115,7 @@ export class Scratch<More = unknown> {
     readsPlaces: boolean,
   ): void {
     const { quotaMode } = options;
-    const passes = quotaPasses(parts, quotaMode);
+    let passes: boolean | undefined;
     let mayRefuse = false;
     let counted = 0;
     for (let index = 0; index < parts.length; index++) {
@@ -137,15 +136,19 @@ export class Scratch<More = unknown> {
         continue;
       }
       status.currentLimit = resolution.currentLimit;
-      const refuses = refusalOf(part, quotaMode, passes);
+      let refuses = refusalOf(part, quotaMode);
+      if (refuses === Refuses.TOGETHER) {
+        passes ??= quotaPasses(parts, quotaMode);
+        if (passes) refuses = Refuses.NEVER;
+      }
       if (refuses !== Refuses.NEVER) mayRefuse = true;
       const slot = this.#slots[counted]!;
       this.counts[counted++] = slot;
       this.#place(slot, part, readsPlaces);
-      slot.windowStart = windowStart(nowSeconds, rule.unit);
       slot.limit = rule.requestsPerUnit;
       slot.refuses = refuses;
       slot.windowSize = resolution.windowSize;
+      slot.windowStart = nowSeconds - (nowSeconds % slot.windowSize);
       slot.hits = hits;
       slot.outcome = Outcome.COUNTED;
       slot.after = 0;

@@ -10,6 +10,8 @@ export interface Fallback {
   readonly wildcards: WildcardIndex<number> | undefined;
   /** The key-only node's number, or -1. */
   readonly keyOnly: number;
+  /** Whether the level has exact values of the key, too. */
+  readonly hasExact: boolean;
 }
 
 /**
@@ -51,18 +53,10 @@ export class StepTable {
     }
   }
 
-  /** Returns the index of the fallback of a level and key, or -1. */
-  fallbackOf(level: number, key: number): number {
-    return this.target(level, key, NO_VALUE) - 1;
-  }
-
-  /** Whether the level of a fallback has exact values of its key, too. */
-  hasExact(index: number): boolean {
-    return this.fallbacks[index * FALLBACK + HAS_EXACT] !== 0;
-  }
-
-  fallback(index: number): Fallback {
-    return this.#made.get(index) ?? this.#make(index);
+  /** Returns the fallback of a level and key, if there is one. */
+  fallback(level: number, key: number): Fallback | undefined {
+    const index = this.target(level, key, NO_VALUE) - 1;
+    return index < 0 ? undefined : (this.#made.get(index) ?? this.#make(index));
   }
 
   /** A method of its own: a function with a closure allocates memory whenever it is called. */
@@ -79,7 +73,7 @@ export class StepTable {
       if (entries.length % TURN === 0) yield;
     }
     const wildcards = entries.length === 0 ? undefined : yield* WildcardIndex.make(entries);
-    const made = { wildcards, keyOnly };
+    const made = { wildcards, keyOnly, hasExact: this.fallbacks[at + HAS_EXACT] !== 0 };
     this.#made.set(index, made);
     return made;
   }

@@ -33,14 +33,14 @@ export class StepsInPlace implements RulesInPlace {
     if (key === 0) return NO_NODE;
     const start = entries[entry + 2]!;
     const end = entries[entry + 3]!;
-    const fallback = table.fallbackOf(level, key);
-    if (fallback < 0 || table.hasExact(fallback)) {
+    const fallback = table.fallback(level, key);
+    if (fallback === undefined || fallback.hasExact) {
       const value = table.texts.find(buffer, start, end);
       const exact = value === 0 ? 0 : table.target(level, key, value);
       if (exact !== 0) return exact;
-      if (fallback < 0) return NO_NODE;
+      if (fallback === undefined) return NO_NODE;
     }
-    const { wildcards, keyOnly } = table.fallback(fallback);
+    const { wildcards, keyOnly } = fallback;
     if (wildcards === undefined) return keyOnly;
     if (wildcards.bytes !== undefined) return wildcards.bytes.find(buffer, start, end) ?? keyOnly;
     // The cache key needs the text of such a value, too. Decoding it twice doubles the CPU of the worst requests.

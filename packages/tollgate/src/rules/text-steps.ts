@@ -1,4 +1,4 @@
-import { DOMAIN, FALLBACK } from "./compiled-rules.ts";
+import { DOMAIN, FALLBACK, NO_VALUE } from "./compiled-rules.ts";
 import { NO_NODE } from "./rule.ts";
 import { StepTable } from "./step-table.ts";
 
@@ -16,10 +16,8 @@ export class TextSteps extends StepTable {
     if (keyId === 0) return NO_NODE;
     const exact = this.#exact(level, keyId, this.texts.of(value));
     if (exact !== 0) return exact;
-    const fallback = this.fallbackOf(level, keyId);
-    if (fallback < 0) return NO_NODE;
-    const { wildcards, keyOnly } = this.fallback(fallback);
-    return wildcards?.find(value) ?? keyOnly;
+    const fallback = this.fallback(level, keyId);
+    return fallback === undefined ? NO_NODE : (fallback.wildcards?.find(value) ?? fallback.keyOnly);
   }
 
   /** Returns the number of the node with exactly this value, or 0. */
@@ -41,7 +39,7 @@ export class TextSteps extends StepTable {
 
   #fallbackPlace(level: number, key: string): number {
     const keyId = this.texts.of(key);
-    return keyId === 0 ? -1 : this.fallbackOf(level, keyId) * FALLBACK;
+    return keyId === 0 ? -1 : (this.target(level, keyId, NO_VALUE) - 1) * FALLBACK;
   }
 
   #exact(level: number, key: number, value: number): number {

@@ -130,14 +130,16 @@ export async function measureStages(): Promise<string> {
     ["message, decoded to texts, for JSON and tracing", time(() => decodeRequest(bytes, 0, bytes.length))],
     [
       "match: the rule of a descriptor, in place",
-      time(() => ruleSet.nodeInPlace(ruleSet.domainInPlace(places), places, places.descriptors[0]!)),
+      time(() => ruleSet.inPlace.node(ruleSet.inPlace.domain(places), places, places.descriptors[0]!)),
     ],
     ["match: the rule of a descriptor, from texts", time(() => ruleSet.match("bench", entries))],
     ["key: the counter's key, from texts", time(() => decisionOptions.keyFormat("bench", entries, match, 2))],
     ["count: embedded", time(() => store.count(countRequest))],
     [
       "statistics and status",
-      time(() => tally(counted, resolution.statistics!, resolution, resolution.rule!.shadowMode, seconds, status)),
+      time(() =>
+        tally(counted, resolution.statistics!, resolution, resolution.rule!.shadowMode, seconds, status),
+      ),
     ],
     [
       "encode",

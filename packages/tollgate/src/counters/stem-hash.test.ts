@@ -7,7 +7,11 @@ import { hashOfBytes, hashOfText } from "./stem-hash.ts";
 const ascii = fc.string({ unit: "binary-ascii", maxLength: 80 });
 
 function inPlace(text: string, seed: number, before: number): number {
-  const { words, start, end } = placeOf(Buffer.from(`${"x".repeat(before)}${text}yy`), before, before + text.length);
+  const { words, start, end } = placeOf(
+    Buffer.from(`${"x".repeat(before)}${text}yy`),
+    before,
+    before + text.length,
+  );
   return hashOfBytes(words, start, end, seed);
 }
 

@@ -106,8 +106,7 @@ export function ruleSet(rules: Record<string, Rule>, generation = 1): RuleSet {
         sharedValues: undefined,
       };
     },
-    domainInPlace: () => 0,
-    nodeInPlace: () => NEEDS_TEXT,
+    inPlace: { domain: () => 0, node: () => NEEDS_TEXT },
     fixedMatch: () => null,
     rules: () => Object.values(rules),
   };

@@ -14,7 +14,13 @@ export function headersOfLimits(
   { groups, statuses }: LimitsScratch,
   overallCode: Code,
 ): HeaderValue[] {
-  if (options.format === "contract") return limitHeaders(options, statuses, parts.map(({ resolution }) => nameOf(resolution)), overallCode);
+  if (options.format === "contract")
+    return limitHeaders(
+      options,
+      statuses,
+      parts.map(({ resolution }) => nameOf(resolution)),
+      overallCode,
+    );
   const all: DescriptorStatus[] = [];
   const names: string[] = [];
   const sizes: number[] = [];

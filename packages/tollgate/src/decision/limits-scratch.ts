@@ -15,7 +15,14 @@ import { quotaPasses, refusalOf } from "./overall.ts";
 import type { Mutable, PreparedPart, Resolution } from "./prepared.ts";
 import { plainLimitOf } from "./resolve-limits.ts";
 import type { ResolvedLimit } from "./resolved-limit.ts";
-import { afterStem, newPlace, newStatus, type Scratch, type ScratchOptions, UNLIMITED_REMAINING } from "./scratch.ts";
+import {
+  afterStem,
+  newPlace,
+  newStatus,
+  type Scratch,
+  type ScratchOptions,
+  UNLIMITED_REMAINING,
+} from "./scratch.ts";
 
 export interface ScratchGroup extends Mutable<ReservedGroup> {
   readonly limits: readonly ScratchLimit[];
@@ -76,7 +83,8 @@ export class LimitsScratch {
     readsPlaces: boolean,
     isDecided: (part: PreparedPart) => boolean = countPart,
   ): void {
-    const passes = quotaPasses(parts, options.quotaMode);
+    let passes: boolean | undefined;
+    const { quotaMode } = options;
     let mayRefuse = false;
     let decided = 0;
     this.isPlain = true;
@@ -91,7 +99,11 @@ export class LimitsScratch {
       const slot = this.#slot(decided);
       this.groups[decided++] = slot;
       slot.hits = part.hits;
-      slot.refuses = refusalOf(part, options.quotaMode, passes);
+      slot.refuses = refusalOf(part, quotaMode);
+      if (slot.refuses === Refuses.TOGETHER) {
+        passes ??= quotaPasses(parts, quotaMode);
+        if (passes) slot.refuses = Refuses.NEVER;
+      }
       slot.outcome = Outcome.COUNTED;
       slot.accepted = true;
       if (slot.refuses !== Refuses.NEVER) mayRefuse = true;

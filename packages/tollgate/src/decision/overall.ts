@@ -38,7 +38,10 @@ interface RulePart {
  */
 export function refusals(parts: readonly RulePart[], quotaMode: boolean): Refuses[] {
   const passes = quotaPasses(parts, quotaMode);
-  return parts.map((part) => refusalOf(part, quotaMode, passes));
+  return parts.map((part) => {
+    const refuses = refusalOf(part, quotaMode);
+    return refuses === Refuses.TOGETHER && passes ? Refuses.NEVER : refuses;
+  });
 }
 
 /** Whether a quota descriptor of the request always passes. */
@@ -51,9 +54,11 @@ export function quotaPasses(parts: readonly RulePart[], quotaMode: boolean): boo
   return false;
 }
 
-/** {@link refusals} of one descriptor: without an array, a decision on a new key allocates 390 bytes less. */
-export function refusalOf({ resolution: { rule } }: RulePart, quotaMode: boolean, passes: boolean): Refuses {
+/**
+ * {@link refusals} of one descriptor, unless a quota descriptor passes: without an array, a decision on a new key allocates
+ * 390 bytes less.
+ */
+export function refusalOf({ resolution: { rule } }: RulePart, quotaMode: boolean): Refuses {
   if (rule === undefined || rule.unlimited || rule.shadowMode) return Refuses.NEVER;
-  if (!quotaMode && !rule.quotaMode) return Refuses.ALWAYS;
-  return passes ? Refuses.NEVER : Refuses.TOGETHER;
+  return quotaMode || rule.quotaMode ? Refuses.TOGETHER : Refuses.ALWAYS;
 }

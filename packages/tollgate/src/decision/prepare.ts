@@ -41,7 +41,7 @@ export class Preparer {
       part.isRefund = descriptor.isNegativeHits;
       return part;
     });
-    dropReplaced(parts);
+    if (parts.some(isReplacing)) dropReplaced(parts);
     return { request, parts };
   }
 
@@ -51,7 +51,8 @@ export class Preparer {
     const rules = check(places.domainEnd - places.domainStart, count, ruleSet);
     const { parts } = scratch;
     this.#inPlace.begin(rules);
-    const domain = rules.domainInPlace(places);
+    const domain = rules.inPlace.domain(places);
+    let replaces = false;
     for (let index = 0; index < count; index++) {
       const descriptor = descriptors[index]!;
       const part = parts[index]!;
@@ -59,8 +60,9 @@ export class Preparer {
       part.resolution = this.#resolve(places, descriptor, rules, domain, part, scratch);
       part.hits = signedHits(descriptor, places);
       part.isRefund = descriptor.isNegativeHits;
+      if (isReplacing(part)) replaces = true;
     }
-    dropReplaced(parts);
+    if (replaces) dropReplaced(parts);
   }
 
   #resolve(
@@ -72,7 +74,7 @@ export class Preparer {
     scratch: Scratch,
   ): Resolution {
     if (domain !== 0 && !descriptor.hasLimit) {
-      const node = rules.nodeInPlace(domain, places, descriptor);
+      const node = rules.inPlace.node(domain, places, descriptor);
       if (node === NO_NODE) return passing;
       const resolution = this.#inPlace.resolve(rules, node, places, descriptor, part, scratch);
       if (resolution !== undefined) return resolution;
@@ -90,17 +92,14 @@ function check(domainLength: number, descriptors: number, ruleSet: RuleSet | und
   return ruleSet;
 }
 
+function isReplacing({ resolution: { rule } }: PreparedPart): boolean {
+  return rule !== undefined && rule.replaces.length > 0;
+}
+
 /** Lets the descriptors pass whose rules another rule of the request replaces. */
 function dropReplaced(parts: readonly Mutable<PreparedPart>[]): void {
-  let replaces = false;
-  for (let index = 0; index < parts.length; index++) {
-    const { rule } = parts[index]!.resolution;
-    if (rule !== undefined && rule.replaces.length > 0) replaces = true;
-  }
-  if (!replaces) return;
   const dropped = replaced(parts.map(({ resolution }) => resolution.rule));
-  for (let index = 0; index < parts.length; index++)
-    if (dropped[index]) parts[index]!.resolution = passing;
+  for (let index = 0; index < parts.length; index++) if (dropped[index]) parts[index]!.resolution = passing;
 }
 
 /**

@@ -18,7 +18,6 @@ import { quotaPasses, refusalOf } from "./overall.ts";
 import type { PendingDecision } from "./pending-decision.ts";
 import { type Mutable, newPart, type PreparedPart } from "./prepared.ts";
 import { tally } from "./tally.ts";
-import { windowStart } from "./window.ts";
 
 /** `limit_remaining` of an `unlimited` rule: the greatest uint32. */
 export const UNLIMITED_REMAINING = 0xffff_ffff;
@@ -116,7 +115,7 @@ export class Scratch<More = unknown> {
     readsPlaces: boolean,
   ): void {
     const { quotaMode } = options;
-    const passes = quotaPasses(parts, quotaMode);
+    let passes: boolean | undefined;
     let mayRefuse = false;
     let counted = 0;
     for (let index = 0; index < parts.length; index++) {
@@ -124,30 +123,32 @@ export class Scratch<More = unknown> {
       const { resolution, hits, isRefund } = part;
       const { rule, statistics, domainNotFound } = resolution;
       const status = this.statuses[index]!;
-      status.code = Code.OK;
-      status.currentLimit = undefined;
-      status.limitRemaining = status.durationUntilReset = 0;
       if (rule === undefined || statistics === undefined) {
         if (domainNotFound !== undefined) domainNotFound.value++;
+        pass(status, 0);
         continue;
       }
       if (isRefund) statistics.totalNegativeHits -= hits;
       else statistics.totalHits += hits;
       if (rule.unlimited) {
         if (!isRefund) statistics.withinLimit += hits;
-        status.limitRemaining = UNLIMITED_REMAINING;
+        pass(status, UNLIMITED_REMAINING);
         continue;
       }
       status.currentLimit = resolution.currentLimit;
-      const refuses = refusalOf(part, quotaMode, passes);
+      let refuses = refusalOf(part, quotaMode);
+      if (refuses === Refuses.TOGETHER) {
+        passes ??= quotaPasses(parts, quotaMode);
+        if (passes) refuses = Refuses.NEVER;
+      }
       if (refuses !== Refuses.NEVER) mayRefuse = true;
       const slot = this.#slots[counted]!;
       this.counts[counted++] = slot;
       this.#place(slot, part, readsPlaces);
-      slot.windowStart = windowStart(nowSeconds, rule.unit);
       slot.limit = rule.requestsPerUnit;
       slot.refuses = refuses;
       slot.windowSize = resolution.windowSize;
+      slot.windowStart = nowSeconds - (nowSeconds % slot.windowSize);
       slot.hits = hits;
       slot.outcome = Outcome.COUNTED;
       slot.after = 0;
@@ -159,7 +160,8 @@ export class Scratch<More = unknown> {
 
   #place(slot: Slot, { resolution, stemStart, stemEnd }: PreparedPart, readsPlaces: boolean): void {
     const isInPlace = stemEnd > stemStart;
-    slot.stem = isInPlace && !readsPlaces ? this.keys.toString("latin1", stemStart, stemEnd) : resolution.stem;
+    slot.stem =
+      isInPlace && !readsPlaces ? this.keys.toString("latin1", stemStart, stemEnd) : resolution.stem;
     slot.place = undefined;
     if (!isInPlace || !readsPlaces) return;
     const { memory } = slot;
@@ -177,9 +179,24 @@ export class Scratch<More = unknown> {
       const { resolution } = parts[index]!;
       const { rule, statistics } = resolution;
       if (rule === undefined || statistics === undefined || rule.unlimited) continue;
-      tally(this.counts[counted++]!, statistics, resolution, rule.shadowMode, nowSeconds, this.statuses[index]!);
+      tally(
+        this.counts[counted++]!,
+        statistics,
+        resolution,
+        rule.shadowMode,
+        nowSeconds,
+        this.statuses[index]!,
+      );
     }
   }
+}
+
+/** The status of a part that the store does not count. */
+function pass(status: Mutable<DescriptorStatus>, remaining: number): void {
+  status.code = Code.OK;
+  status.currentLimit = undefined;
+  status.limitRemaining = remaining;
+  status.durationUntilReset = 0;
 }
 
 const noBytes = new Uint8Array(0);

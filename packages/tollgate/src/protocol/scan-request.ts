@@ -4,6 +4,7 @@ import {
   tooManyDescriptors,
   tooManyEntries,
 } from "./request-limits.ts";
+import { skipField } from "./skip-field.ts";
 import { WireReader, WireType } from "./wire.ts";
 
 // Tags (number << 3 | wire type) of the fields that a decision reads.
@@ -74,7 +75,7 @@ export class RequestPlaces extends WireReader {
         this.domainStart = this.position;
         this.position = this.domainEnd;
       } else if (tag === HITS_ADDEND) this.hitsAddend = this.uint32();
-      else this.skip(tag);
+      else skipField(this, tag);
     }
   }
 
@@ -102,7 +103,7 @@ export class RequestPlaces extends WireReader {
         this.end = this.lengthDelimited();
         descriptor.hitsAddend = this.#wrapped(true) ?? descriptor.hitsAddend ?? 0;
       } else if (tag === IS_NEGATIVE) descriptor.isNegativeHits = this.bool();
-      else this.skip(tag);
+      else skipField(this, tag);
       this.end = end;
     }
   }
@@ -120,7 +121,7 @@ export class RequestPlaces extends WireReader {
     while (this.position < end) {
       const tag = this.tag();
       if (tag !== KEY && tag !== VALUE) {
-        this.skip(tag);
+        skipField(this, tag);
         continue;
       }
       const next = this.lengthDelimited();
@@ -142,7 +143,7 @@ export class RequestPlaces extends WireReader {
         this.end = this.lengthDelimited();
         descriptor.unitMultiplier = this.#wrapped(false) ?? descriptor.unitMultiplier ?? 0;
         this.end = end;
-      } else this.skip(tag);
+      } else skipField(this, tag);
     }
   }
 
@@ -153,7 +154,7 @@ export class RequestPlaces extends WireReader {
     while (this.position < end) {
       const tag = this.tag();
       if (tag === WRAPPED) value = isWide ? this.uint64() : this.uint32();
-      else this.skip(tag);
+      else skipField(this, tag);
     }
     return value;
   }

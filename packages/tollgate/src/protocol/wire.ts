@@ -14,9 +14,6 @@ export const WireType = { VARINT: 0, FIXED64: 1, BYTES: 2, GROUP: 3, GROUP_END: 
 /** From this many bytes on, a check costs little compared to decoding. */
 const LONG = 1024;
 
-/** Nesting limit for groups in an unknown field. */
-const MAX_GROUP_DEPTH = 32;
-
 /** A cursor over the bytes of one message. One reader serves all messages: call `reset` before each. */
 export class WireReader {
   buffer: Uint8Array = new Uint8Array(0);
@@ -125,34 +122,5 @@ export class WireReader {
     const tag = this.uint32();
     if (tag >>> 3 === 0) throw new WireError("a field has the number 0");
     return tag;
-  }
-
-  /** Skips the value of an unknown field. */
-  skip(tag: number, depth = 0): void {
-    const type = tag & 7;
-    if (type === WireType.VARINT) this.uint64();
-    else if (type === WireType.BYTES) this.position = this.lengthDelimited();
-    else if (type === WireType.FIXED32) this.#advance(4);
-    else if (type === WireType.FIXED64) this.#advance(8);
-    else if (type === WireType.GROUP) this.#skipGroup(tag >>> 3, depth);
-    else throw new WireError(`a field has the invalid wire type ${type}`);
-  }
-
-  #advance(bytes: number): void {
-    this.position += bytes;
-    if (this.position > this.end) throw new WireError("the message ends inside a number");
-  }
-
-  #skipGroup(number: number, depth: number): void {
-    if (depth >= MAX_GROUP_DEPTH) throw new WireError("groups are nested too deeply");
-    while (this.position < this.end) {
-      const tag = this.tag();
-      if ((tag & 7) === WireType.GROUP_END) {
-        if (tag >>> 3 !== number) throw new WireError("a group end has no matching start");
-        return;
-      }
-      this.skip(tag, depth + 1);
-    }
-    throw new WireError("the message ends inside a group");
   }
 }

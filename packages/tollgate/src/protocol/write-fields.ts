@@ -52,8 +52,12 @@ export function writeUtf8(buffer: Uint8Array, offset: number, text: string): num
  */
 export function endField(buffer: Uint8Array, start: number, end: number): number {
   const length = end - start;
+  if (length < 0x80) {
+    buffer[start - 1] = length;
+    return end;
+  }
   const more = varintSize(length) - 1;
-  if (more > 0) buffer.copyWithin(start + more, start, end);
+  buffer.copyWithin(start + more, start, end);
   writeVarint(buffer, start - 1, length);
   return end + more;
 }

@@ -21,7 +21,7 @@ import { IntList } from "./int-list.ts";
 import { bySpecificity, isPattern, parsePattern } from "./pattern.ts";
 import type { Location } from "./rule.ts";
 import { detailsOf } from "./rule-details.ts";
-import { sizeOfTable, TextIdsBuilder } from "./text-ids.ts";
+import { sizeOfTable, TextIdsBuilder } from "./text-ids-builder.ts";
 
 /** Compiles domains that were checked and have no errors, each domain once. */
 export function compileRules(domains: readonly DraftDomain[]): CompiledRules {

@@ -1,12 +1,12 @@
 import type { MetricKey } from "../observe/statistics.ts";
 import type { Entry } from "../protocol/messages.ts";
-import { type DescriptorPlaces, ENTRY_PLACES, type RequestPlaces } from "../protocol/scan-request.ts";
 import type { CompiledRules } from "./compiled-rules.ts";
 import { type MetricLevel, requestSegment, shownLevels } from "./metric-key.ts";
 import { NodeTable } from "./node-table.ts";
-import { type Match, NO_NODE, type Rule, type RuleSet } from "./rule.ts";
-import { StepTable } from "./step-table.ts";
+import type { Match, Rule, RuleSet } from "./rule.ts";
+import { StepsInPlace } from "./steps-in-place.ts";
 import { TextIds } from "./text-ids.ts";
+import { TextSteps } from "./text-steps.ts";
 
 let generations = 0;
 
@@ -27,7 +27,8 @@ export class IndexedRuleSet implements RuleSet {
   /** @internal for explanations */
   readonly nodes: NodeTable;
   /** @internal for explanations */
-  readonly steps: StepTable;
+  readonly steps: TextSteps;
+  readonly inPlace: StepsInPlace;
   /** Opened rules by the number of the node; null if it has no rule. Bounded by the number of nodes. */
   readonly #opened = new Map<number, Opened | null>();
 
@@ -35,7 +36,8 @@ export class IndexedRuleSet implements RuleSet {
     this.compiled = compiled;
     const texts = new TextIds(compiled.texts);
     this.nodes = new NodeTable(compiled, texts);
-    this.steps = new StepTable(compiled, texts, this.nodes);
+    this.steps = new TextSteps(compiled, texts, this.nodes);
+    this.inPlace = new StepsInPlace(this.steps);
     this.domains = Object.freeze(Array.from(this.nodes.children(0), (number) => this.nodes.key(number)));
   }
 
@@ -53,19 +55,6 @@ export class IndexedRuleSet implements RuleSet {
       if (number < 0) return undefined;
     }
     return this.matchOf(number, entries);
-  }
-
-  domainInPlace({ buffer, domainStart, domainEnd }: RequestPlaces): number {
-    return this.steps.domainInPlace(buffer, domainStart, domainEnd);
-  }
-
-  nodeInPlace(domain: number, places: RequestPlaces, { firstEntry, entries }: DescriptorPlaces): number {
-    if (entries === 0) return NO_NODE;
-    let node = domain;
-    const end = (firstEntry + entries) * ENTRY_PLACES;
-    for (let entry = firstEntry * ENTRY_PLACES; entry < end && node >= 0; entry += ENTRY_PLACES)
-      node = this.steps.stepInPlace(node, places, entry);
-    return node;
   }
 
   fixedMatch(node: number): Match | undefined | null {

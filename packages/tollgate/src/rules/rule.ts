@@ -70,9 +70,17 @@ export interface Match {
   readonly sharedValues: readonly (string | undefined)[] | undefined;
 }
 
-/** Results of {@link RuleSet.nodeInPlace}: no node, and one that only the texts of the request can find. */
+/** Results of {@link RulesInPlace.node}: no node, and one that only the texts of the request can find. */
 export const NO_NODE = -1;
 export const NEEDS_TEXT = -2;
+
+/** Finds nodes from the bytes of a message. */
+export interface RulesInPlace {
+  /** Returns the number of the message's domain; 0 if it is not configured. */
+  domain(places: RequestPlaces): number;
+  /** Returns the number of the node that a descriptor leads to, or {@link NO_NODE} or {@link NEEDS_TEXT}. */
+  node(domain: number, places: RequestPlaces, descriptor: DescriptorPlaces): number;
+}
 
 /** The indexed rules of one load. Immutable: a reload creates a new rule set. */
 export interface RuleSet {
@@ -84,16 +92,8 @@ export interface RuleSet {
   hasDomain(domain: string): boolean;
   /** Returns the limit for a descriptor's entries; undefined for no rule, a placeholder, a whitelisted node or another depth. */
   match(domain: string, entries: readonly Entry[]): Match | undefined;
-  /**
-   * Returns the number of a message's domain; 0 if it is not configured.
-   * @internal
-   */
-  domainInPlace(places: RequestPlaces): number;
-  /**
-   * Returns the number of the node that a descriptor of a message leads to, or {@link NO_NODE} or {@link NEEDS_TEXT}.
-   * @internal
-   */
-  nodeInPlace(domain: number, places: RequestPlaces, descriptor: DescriptorPlaces): number;
+  /** @internal */
+  readonly inPlace: RulesInPlace;
   /**
    * Returns the match of a node; undefined if the node has no limit, null if the match depends on the request's values.
    * @internal

@@ -8,7 +8,9 @@ export type Stem = Pick<Count, "stem" | "place">;
 const seed = randomInt(2 ** 32);
 
 export function hashOf({ stem, place }: Stem): number {
-  return place === undefined ? hashOfText(stem, seed) : hashOfBytes(place.words, place.start, place.end, seed);
+  return place === undefined
+    ? hashOfText(stem, seed)
+    : hashOfBytes(place.words, place.start, place.end, seed);
 }
 
 /** The hash of a whole key, for the table of expiries. */

@@ -44,8 +44,7 @@ export class CountOp implements Op {
       windowStart === this.windowStart &&
       mode === this.#mode &&
       mode !== SendMode.ASKING &&
-      (hits >= 0 || total <= 0) &&
-      (hits <= 0 || total >= 0) &&
+      hits * total >= 0 &&
       Math.abs(total + hits) <= MAX_COUNT
     );
   }

@@ -13,9 +13,9 @@ import { Part, SendMode } from "./part.ts";
 import { Queue } from "./queue.ts";
 import type { ErrorReply } from "./resp/reply.ts";
 
-/** Maximum counts in one batch, so that no batch blocks the server for long. */
+/** A batch ends with the ticket that has this count, so that no batch blocks the server for long. */
 const MAX_BATCH = 1024;
-/** Maximum bytes of keys in one batch, except for a single count. */
+/** Bytes of keys with which a batch also ends. */
 const MAX_BATCH_BYTES = 1024 * 1024;
 /** Bytes of keys that may wait: callers choose the length of their keys. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
@@ -87,10 +87,7 @@ export class StoreNode {
   submit(ticket: Ticket): void {
     const { counts } = ticket;
     this.ensureRoom(counts.length);
-    if (ticket.atomic || counts.length <= MAX_BATCH) this.push(new Part(ticket, counts, SendMode.PLAIN));
-    else
-      for (let at = 0; at < counts.length; at += MAX_BATCH)
-        this.push(new Part(ticket, counts.slice(at, at + MAX_BATCH), SendMode.PLAIN));
+    this.push(new Part(ticket, counts, SendMode.PLAIN));
   }
 
   /** Queues the groups of one script call. @throws {StoreError} STORE_FULL if the queue is full */

@@ -176,8 +176,9 @@ ${allocations}
 
 ## Memory
 
-The resident memory of the service from its TypeScript sources, with an embedded store of 16 MiB and one thread, in MiB: idle, and
-under the calls of a gateway. The image's bundle takes less: see [the hot path](decisions/hot-path.md#memory-at-rest).
+The resident memory of the service with an embedded store of 16 MiB, in MiB: idle, after the calls of a gateway, and when calls of
+1,000,000 addresses have filled the store. Heap and external memory are the sum of all threads.
+[The hot path](decisions/hot-path.md#memory-at-rest) says what they consist of.
 
 ${memory}
 

@@ -113,8 +113,8 @@ async function measure(yaml: string): Promise<(string | number)[]> {
     const from = performance.now();
     loadRules([{ name: "rules.yaml", text: yaml }], { mergeDomains: false });
     const here = performance.now() - from;
-    const { texts, ...columns } = rules.current!.compiled;
-    const bytes = [texts.bytes, texts.ends, texts.slots, ...Object.values(columns)].reduce(
+    const { texts, nodes, slots, fallbacks, wildcards } = rules.current!.compiled;
+    const bytes = [texts.bytes, texts.ends, texts.slots, nodes, slots, fallbacks, wildcards].reduce(
       (sum, { byteLength }) => sum + byteLength,
       0,
     );

@@ -14,6 +14,8 @@ export interface CompiledRules {
   readonly fallbacks: Int32Array;
   /** Nodes with wildcards. Each fallback has a range of them, most specific first. */
   readonly wildcards: Int32Array;
+  /** The number of rules. Counting 100,000 takes 5 ms. */
+  readonly size: number;
 }
 
 /**

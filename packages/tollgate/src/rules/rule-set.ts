@@ -87,10 +87,7 @@ export class IndexedRuleSet implements RuleSet {
 
   /** The number of rules. */
   get size(): number {
-    const { nodes } = this;
-    let size = 0;
-    for (let number = 1; number < nodes.size; number++) if (nodes.hasRule(number)) size++;
-    return size;
+    return this.compiled.size;
   }
 
   *rules(): Generator<Rule> {

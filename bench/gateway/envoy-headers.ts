@@ -1,4 +1,4 @@
-import { huffmanEncode, huffmanLength } from "../../packages/grpc-wire/src/hpack/huffman.ts";
+import { huffmanEncode, huffmanLength } from "../../packages/grpc-wire/src/hpack/huffman-encoder.ts";
 
 /** The size of a client's dynamic table (RFC 7541 section 4.2), and the overhead of each entry in it. */
 const TABLE_BYTES = 4096;

@@ -26,7 +26,7 @@ export function overallCode(
   return quotas > 0 && quotasOver === quotas ? Code.OVER_LIMIT : Code.OK;
 }
 
-/** What a descriptor's code depends on. */
+/** The part of a descriptor that decides its code. */
 interface RulePart {
   readonly resolution: Pick<Resolution, "rule">;
 }

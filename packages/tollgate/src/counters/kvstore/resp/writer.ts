@@ -10,7 +10,7 @@ const MAX_KEPT_SIZE = 1024 * 1024;
 
 const LF = 10;
 
-/** How a bulk string of each size begins. */
+/** The start of a bulk string, by its size. */
 const heads = Array.from({ length: 256 }, (_, size) => `$${size}\r\n`);
 
 /** Encodes a command's array header and name, `*3\r\n$6\r\nINCRBY\r\n`. */

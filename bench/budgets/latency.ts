@@ -18,13 +18,13 @@ export const latency: Budget = async (effort) => {
   const { rounds, calls, redis } = effort;
   const measured = await medians(
     {
-      own: { start: tollgate() },
-      wire: { start: nodePeer("budgets/servers/empty-wire.ts") },
-      redis: { start: tollgate({ KVSTORE_URL: redis }) },
-      trip: { start: nodePeer("budgets/servers/round-trip.ts", { BENCH_REDIS: redis }) },
+      own: { start: tollgate(), givesWay: false },
+      wire: { start: nodePeer("budgets/servers/empty-wire.ts"), givesWay: false },
+      redis: { start: tollgate({ KVSTORE_URL: redis }), givesWay: true },
+      trip: { start: nodePeer("budgets/servers/round-trip.ts", { BENCH_REDIS: redis }), givesWay: true },
     },
     rounds,
-    (peer) => atHalf(peer, calls),
+    (peer, { givesWay }) => atHalf(peer, calls, givesWay),
   );
   const own = measured.get("own")!;
   const wire = measured.get("wire")!;
@@ -79,13 +79,14 @@ function percent(share: number): string {
 }
 
 /** Finds half of the rate at which one call on each connection saturates both processes, and measures the latency there. */
-function atHalf(peer: Peer, calls: number) {
+function atHalf(peer: Peer, calls: number, givesWay = false) {
   const load = { ...leading, connections: CONNECTIONS, streams: 1 };
   const { perSecond } = gatewayLoad(peer, { ...load, calls, warmUp: calls });
   const rate = perSecond / 2;
   const measured = gatewayLoad(peer, {
     ...load,
     rate,
+    givesWay,
     calls: Math.ceil(rate * SECONDS),
     warmUp: Math.ceil(rate / 2),
   });

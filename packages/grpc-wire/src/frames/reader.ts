@@ -1,14 +1,11 @@
 import { FRAME_HEADER_BYTES, MAX_FRAME_BYTES, PREFACE } from "./constants.ts";
 
-/** A sink returns this to stop reading. */
-export const STOP = -1;
-
 /** Receives the frames of a `FrameReader`. */
 export interface FrameSink {
   /**
    * Handles the frame `bytes[at, next)`, with its header. `bytes` also holds the following bytes up to `limit`. It is valid
    * during the call only. Returns the position where reading continues: `next`, or a later position when the sink also
-   * handled following frames. Returns `STOP` to end reading.
+   * handled following frames. `stop` ends reading after this frame.
    */
   onFrame(bytes: Buffer, at: number, next: number, limit: number): number;
   /** The client's connection preface is complete. */
@@ -44,7 +41,7 @@ export class FrameReader {
     if (this.#partial !== undefined) at = this.#completePartial(chunk, at);
     if (at < 0) return;
     const limit = chunk.length;
-    while (limit - at >= FRAME_HEADER_BYTES) {
+    while (limit - at >= FRAME_HEADER_BYTES && !this.#stopped) {
       const length = (chunk[at]! << 16) | (chunk[at + 1]! << 8) | chunk[at + 2]!;
       if (length > MAX_FRAME_BYTES) {
         this.#oversized(length);
@@ -53,12 +50,8 @@ export class FrameReader {
       const next = at + FRAME_HEADER_BYTES + length;
       if (next > limit) break;
       at = this.#sink.onFrame(chunk, at, next, limit);
-      if (at < 0) {
-        this.stop();
-        return;
-      }
     }
-    if (at < limit) this.#keep(chunk, at, limit);
+    if (at < limit && !this.#stopped) this.#keep(chunk, at, limit);
   }
 
   /** Stops reading, and drops the incomplete frame. */
@@ -100,10 +93,7 @@ export class FrameReader {
     if (this.#have < whole) return chunk.length;
     const frame = this.#partial!;
     this.#partial = undefined;
-    if (this.#sink.onFrame(frame, 0, whole, whole) < 0) {
-      this.stop();
-      return -1;
-    }
+    this.#sink.onFrame(frame, 0, whole, whole);
     return at;
   }
 

@@ -63,17 +63,17 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
   }
 
   get peer(): string {
-    return this.stream.peer;
+    return this.stream.connection.peer.address;
   }
 
   get peerCertificate(): PeerCertificate | undefined {
-    return this.stream.peerCertificate;
+    return this.stream.connection.peer.certificate;
   }
 
   get deadline(): number {
     if (this.head.timeoutMs < 0) return 0;
     // Relative to the last read, like `readAt`, so that their difference is correct after a step of the wall clock.
-    const { wall, monotonic } = this.stream.lastRead;
+    const { wall, monotonic } = this.stream.connection.clock.read;
     return wall + (this.expiresAt - monotonic);
   }
 
@@ -226,7 +226,7 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
    * runs, and again before it queues a response, because other calls may have queued theirs in the meantime.
    */
   protected refuseAnswer(): boolean {
-    if (!this.stream.isQueueFull()) return false;
+    if (!this.stream.connection.sender.isQueueFull()) return false;
     this.stream.reset(ErrorCode.ENHANCE_YOUR_CALM);
     return true;
   }
@@ -312,7 +312,7 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
 
   /** Error for handlers that keep using a cancelled call. */
   protected endedError(): GrpcError {
-    if (this.isLate(this.context.deps.clock()))
+    if (this.isLate(performance.now()))
       return new GrpcError(Status.DEADLINE_EXCEEDED, "the caller's deadline has passed");
     return new GrpcError(Status.CANCELLED, "the call has ended");
   }

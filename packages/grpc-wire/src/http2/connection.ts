@@ -48,7 +48,7 @@ export class Connection implements FrameSink {
     this.#options = options;
     this.#socket = socket;
     this.#events = events;
-    const clock = new ReadClock(deps.clock);
+    const clock = new ReadClock();
     const peer = new Peer(socket);
     const output = new Output(socket, options.isTls);
     const sender = new Sender(output, limits, deps.queued);
@@ -64,7 +64,7 @@ export class Connection implements FrameSink {
       abuse,
       errors,
       events,
-      onEmpty: () => this.#lifecycle.onNoStreams(),
+      onDrained: () => this.#end(false),
     });
     this.#lifecycle = new Lifecycle({
       times,
@@ -122,7 +122,8 @@ export class Connection implements FrameSink {
 
   /** Closes the connection at once. */
   destroy(): void {
-    this.#errors.markEnded();
+    this.#errors.isEnded = true;
+    this.#reader.stop();
     this.#output.close();
     this.#socket.destroy();
     this.#streams.cancelAll();
@@ -164,7 +165,6 @@ export class Connection implements FrameSink {
       return;
     }
     this.#clock.beginRead();
-    this.#lifecycle.onReceived(this.#clock.now);
     this.#events.onReadBegin();
     this.#output.cork();
     try {
@@ -203,7 +203,7 @@ export class Connection implements FrameSink {
   }
 
   #onClose(): void {
-    this.#errors.markEnded();
+    this.#errors.isEnded = true;
     this.#reader.stop();
     this.#output.close();
     this.#streams.cancelAll();
@@ -225,7 +225,7 @@ export class Connection implements FrameSink {
   /** Sends the gathered bytes, then closes. `sweep` destroys the connection if the peer does not close its side. */
   #end(hasFailed: boolean): void {
     if (this.#errors.isEnded) return;
-    this.#errors.markEnded();
+    this.#errors.isEnded = true;
     this.#reader.stop();
     this.#lifecycle.onEnding(hasFailed);
     this.#output.flush();

@@ -11,7 +11,7 @@ import { HoldBack, Outcome, Refuses } from "../../packages/tollgate/src/counters
 import { newStatus } from "../../packages/tollgate/src/decision/scratch.ts";
 import { tally } from "../../packages/tollgate/src/decision/tally.ts";
 import { decodeRequest } from "../../packages/tollgate/src/protocol/decode-request.ts";
-import { responseSize, writeResponse } from "../../packages/tollgate/src/protocol/encode-response.ts";
+import { maxResponseSize, writeResponse } from "../../packages/tollgate/src/protocol/encode-response.ts";
 import type { RateLimitResponse } from "../../packages/tollgate/src/protocol/messages.ts";
 import { RequestPlaces } from "../../packages/tollgate/src/protocol/scan-request.ts";
 import { cpuNanoseconds } from "../support/cpu-time.ts";
@@ -75,12 +75,12 @@ export async function measureStages(): Promise<string> {
   const request = decodeRequest(bytes, 0, bytes.length);
   const { entries } = request.descriptors[0]!;
   const prepared = decider.prepare(request, ruleSet);
-  const part = prepared.parts[0]!;
+  const { resolution } = prepared.parts[0]!;
   const match = ruleSet.match("bench", entries)!;
   const now = Date.now();
   const seconds = Math.floor(now / 1000);
   const count = () => ({
-    stem: part.stem,
+    stem: resolution.stem,
     windowStart: seconds - (seconds % 60),
     windowSize: 60,
     hits: 1,
@@ -92,7 +92,7 @@ export async function measureStages(): Promise<string> {
   const counted = count();
   const countRequest = { counts: [counted], holdBack: HoldBack.NEVER, now, deadline: 0 };
   const response = handler.decideMessage(bytes, 0, bytes.length, now, 0) as RateLimitResponse;
-  const status = newStatus(part.currentLimit, 0);
+  const status = newStatus(resolution.currentLimit, 0);
   const out = Buffer.alloc(1024);
   const places = new RequestPlaces();
 
@@ -124,19 +124,21 @@ export async function measureStages(): Promise<string> {
     ["message, decoded to texts, for JSON and tracing", time(() => decodeRequest(bytes, 0, bytes.length))],
     [
       "match: the rule of a descriptor, in place",
-      time(() => ruleSet.matchInPlace(places, places.descriptors[0]!)),
+      time(() => ruleSet.inPlace.node(ruleSet.inPlace.domain(places), places, places.descriptors[0]!)),
     ],
     ["match: the rule of a descriptor, from texts", time(() => ruleSet.match("bench", entries))],
     ["key: the counter's key, from texts", time(() => decisionOptions.keyFormat("bench", entries, match, 2))],
     ["count: embedded", time(() => store.count(countRequest))],
     [
       "statistics and status",
-      time(() => tally(counted, part.statistics!, part, part.rule!, seconds, status)),
+      time(() =>
+        tally(counted, resolution.statistics!, resolution, resolution.rule!.shadowMode, seconds, status),
+      ),
     ],
     [
       "encode",
       time(() => {
-        responseSize(response);
+        maxResponseSize(response);
         writeResponse(response, out, 0);
       }),
     ],

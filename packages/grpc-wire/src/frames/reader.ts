@@ -8,6 +8,10 @@ export interface FrameSink {
    * handled following frames. `stop` ends reading after this frame.
    */
   onFrame(bytes: Buffer, at: number, next: number, limit: number): number;
+}
+
+/** Receives what else a `FrameReader` finds. */
+export interface ReaderEvents {
   /** The client's connection preface is complete. */
   onPreface(): void;
   /** A frame exceeds the maximum size (RFC 9113 section 4.2). Reading has stopped. */
@@ -19,6 +23,7 @@ export interface FrameSink {
 /** Splits a connection's bytes into frames, regardless of their chunks. Between reads it holds only an incomplete frame. */
 export class FrameReader {
   readonly #sink: FrameSink;
+  readonly #events: ReaderEvents;
   #prefaceSeen = 0;
   #stopped = false;
   /** An incomplete frame. */
@@ -26,8 +31,9 @@ export class FrameReader {
   /** The number of bytes in `#partial`. */
   #have = 0;
 
-  constructor(sink: FrameSink) {
+  constructor(sink: FrameSink, events: ReaderEvents) {
     this.#sink = sink;
+    this.#events = events;
   }
 
   /** Whether the reader holds an incomplete frame. */
@@ -62,7 +68,7 @@ export class FrameReader {
 
   #oversized(length: number): void {
     this.stop();
-    this.#sink.onOversizedFrame(length);
+    this.#events.onOversizedFrame(length);
   }
 
   #readPreface(chunk: Buffer): number {
@@ -70,11 +76,11 @@ export class FrameReader {
     while (at < chunk.length && this.#prefaceSeen < PREFACE.length) {
       if (chunk[at++] !== PREFACE[this.#prefaceSeen++]) {
         this.stop();
-        this.#sink.onBadPreface(chunk);
+        this.#events.onBadPreface(chunk);
         return -1;
       }
     }
-    if (this.#prefaceSeen === PREFACE.length) this.#sink.onPreface();
+    if (this.#prefaceSeen === PREFACE.length) this.#events.onPreface();
     return at;
   }
 

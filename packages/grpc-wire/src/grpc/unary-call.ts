@@ -81,7 +81,7 @@ export class UnaryServerCall extends SingleMessageCall implements UnaryCall {
     // Writes the prefix before the message. This is safe even when the reservation has ended.
     reply[at - PREFIX_BYTES] = 0;
     writeUint32(reply, at - PREFIX_BYTES + 1, length);
-    const isPlain = !this.hasResponseMetadata && !this.isCompressed(length);
+    const isPlain = this.responseMetadata === undefined && !this.isCompressed(length);
     if (isPlain && this.stream.commit(reply, this.headers, PREFIX_BYTES + length, OK_TRAILERS))
       this.markSent();
     else {

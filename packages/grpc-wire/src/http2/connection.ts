@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { ErrorCode, MAX_FRAME_BYTES } from "../frames/constants.ts";
-import { FrameReader, type FrameSink } from "../frames/reader.ts";
+import { FrameReader, type ReaderEvents } from "../frames/reader.ts";
 import { AbuseLimits } from "./abuse-limits.ts";
 import { ConnectionErrors } from "./connection-errors.ts";
 import { FrameReceiver } from "./frame-receiver.ts";
@@ -24,7 +24,7 @@ export interface ConnectionOptions {
 }
 
 /** The server side of one HTTP/2 connection (RFC 9113). Connects its parts with its socket. */
-export class Connection implements FrameSink {
+export class Connection implements ReaderEvents {
   readonly #deps: Http2Dependencies;
   readonly #options: ConnectionOptions;
   readonly #socket: Socket;
@@ -92,7 +92,7 @@ export class Connection implements FrameSink {
     this.#sender = sender;
     this.#errors = errors;
     this.#streams = streams;
-    this.#reader = new FrameReader(this);
+    this.#reader = new FrameReader(this.#receiver, this);
     socket.setNoDelay(true);
     socket.on("data", (chunk: Buffer) => this.#onData(chunk));
     socket.on("drain", () => this.#onDrain());
@@ -151,10 +151,6 @@ export class Connection implements FrameSink {
       ErrorCode.FRAME_SIZE_ERROR,
       `a frame of ${length} bytes exceeds the maximum of ${MAX_FRAME_BYTES}`,
     );
-  }
-
-  onFrame(bytes: Buffer, at: number, next: number, limit: number): number {
-    return this.#receiver.onFrame(bytes, at, next, limit);
   }
 
   // Events of the socket

@@ -1,4 +1,5 @@
 import { ErrorCode, Flag, FRAME_HEADER_BYTES, FrameType, MAX_WINDOW } from "../frames/constants.ts";
+import type { FrameSink } from "../frames/reader.ts";
 import { readUint32 } from "../frames/write.ts";
 import { HpackDecoder } from "../hpack/decoder.ts";
 import type { AbuseLimits } from "./abuse-limits.ts";
@@ -16,7 +17,7 @@ export interface ReceiverDependencies extends ControlDependencies {
 }
 
 /** Receives all frames of a connection. Handles HEADERS, CONTINUATION and DATA, and passes the others to `ControlFrames`. */
-export class FrameReceiver {
+export class FrameReceiver implements FrameSink {
   readonly #limits: Http2Limits;
   readonly #streams: Streams;
   readonly #sender: Sender;

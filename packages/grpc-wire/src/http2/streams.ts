@@ -41,7 +41,7 @@ export class Streams implements StreamDependencies {
   #slots = 0;
   #lastId = 0;
   /** The time when the last open stream closed. */
-  emptySince: number;
+  emptySince = performance.now();
   /** The server ignores streams above this id: they began after its last GOAWAY. */
   #lastAcceptedId = MAX_STREAM_ID;
   /** The client has skipped an id, so a stream with a lower id may never have been open. */
@@ -54,7 +54,6 @@ export class Streams implements StreamDependencies {
     this.#maxStreams = deps.limits.maxConcurrentStreams;
     this.peer = deps.peer;
     this.clock = deps.clock;
-    this.emptySince = deps.clock.now;
     this.sender = deps.sender;
     this.receiveWindowBytes = deps.limits.streamWindowBytes;
   }

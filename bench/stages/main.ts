@@ -99,12 +99,10 @@ export async function measureStages(): Promise<string> {
   const block = headerBlock();
   const perRead = 50;
   const chunk = conversation(bytes, block, perRead);
-  const reader = new FrameReader({
-    onFrame: (_bytes, _at, next) => next,
-    onPreface() {},
-    onOversizedFrame() {},
-    onBadPreface() {},
-  });
+  const reader = new FrameReader(
+    { onFrame: (_bytes, _at, next) => next },
+    { onPreface() {}, onOversizedFrame() {}, onBadPreface() {} },
+  );
   reader.read(Buffer.from("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"));
   const decoder = new HpackDecoder();
   const readBlock = (each: Buffer) => readHead(decoder.decode(each, 0, each.length, 16_384)!, false);

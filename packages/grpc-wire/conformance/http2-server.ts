@@ -40,7 +40,6 @@ export async function startHttp2Server(events = greeting): Promise<{ server: Ser
   const deps = {
     limits: resolveLimits(undefined),
     times: resolveTimes(undefined),
-    clock: () => performance.now(),
     queued: new ByteCount(),
     onFault: (error: unknown) => console.error(error),
     onConnectionError() {},

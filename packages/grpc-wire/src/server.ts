@@ -80,12 +80,10 @@ export class GrpcServer {
     const limits = resolveLimits(options.limits);
     this.#maxConnections = limits.maxConnections;
     const times = resolveTimes(options.connection);
-    const clock = () => performance.now();
     const reportConnection = safely(onConnectionError);
     this.#http2 = {
       limits,
       times,
-      clock,
       queued: new ByteCount(),
       onFault: (error) => this.#onHandlerError?.(error, ""),
       onConnectionError: (peer, code, message) => {
@@ -96,7 +94,6 @@ export class GrpcServer {
     this.#grpc = {
       ...limits,
       requestTimeoutMs: times.requestTimeoutMs,
-      clock,
       routes: this.#routes,
       subtypes,
       contentTypes,
@@ -106,7 +103,7 @@ export class GrpcServer {
       observer: options.observer,
       onHandlerError: this.#onHandlerError,
       onOversizedMessage: options.onOversizedMessage,
-      pending: new PendingCalls(clock),
+      pending: new PendingCalls(),
       buffered: new ByteCount(),
     };
   }

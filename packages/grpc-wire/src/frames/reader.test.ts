@@ -2,10 +2,10 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { PREFACE } from "./constants.ts";
-import { FrameReader, type FrameSink } from "./reader.ts";
+import { FrameReader, type FrameSink, type ReaderEvents } from "./reader.ts";
 import { frame } from "./write.ts";
 
-class Recorder implements FrameSink {
+class Recorder implements FrameSink, ReaderEvents {
   readonly seen: string[] = [];
   onFrame(bytes: Buffer, at: number, next: number): number {
     this.seen.push(bytes.toString("hex", at, next));
@@ -22,7 +22,7 @@ class Recorder implements FrameSink {
 
 function readAll(bytes: Buffer, cuts: readonly number[]): string[] {
   const sink = new Recorder();
-  const reader = new FrameReader(sink);
+  const reader = new FrameReader(sink, sink);
   let from = 0;
   for (const cut of [...cuts].sort((a, b) => a - b)) {
     reader.read(bytes.subarray(from, cut));
@@ -79,7 +79,8 @@ for (const [what, bytes, seen] of ends) {
 }
 
 test("the buffer grows with the received bytes, not with the announced length", () => {
-  const reader = new FrameReader(new Recorder());
+  const sink = new Recorder();
+  const reader = new FrameReader(sink, sink);
   reader.read(PREFACE);
   assert.equal(reader.isMidFrame, false);
   reader.read(Buffer.from("004000000000000001aa", "hex"));

@@ -1,16 +1,17 @@
 import { FRAME_HEADER_BYTES, MAX_FRAME_BYTES, PREFACE } from "./constants.ts";
 
-/** A sink returns this to stop reading. */
-export const STOP = -1;
-
 /** Receives the frames of a `FrameReader`. */
 export interface FrameSink {
   /**
    * Handles the frame `bytes[at, next)`, with its header. `bytes` also holds the following bytes up to `limit`. It is valid
    * during the call only. Returns the position where reading continues: `next`, or a later position when the sink also
-   * handled following frames. Returns `STOP` to end reading.
+   * handled following frames. `stop` ends reading after this frame.
    */
   onFrame(bytes: Buffer, at: number, next: number, limit: number): number;
+}
+
+/** Receives what else a `FrameReader` finds. */
+export interface ReaderEvents {
   /** The client's connection preface is complete. */
   onPreface(): void;
   /** A frame exceeds the maximum size (RFC 9113 section 4.2). Reading has stopped. */
@@ -22,6 +23,7 @@ export interface FrameSink {
 /** Splits a connection's bytes into frames, regardless of their chunks. Between reads it holds only an incomplete frame. */
 export class FrameReader {
   readonly #sink: FrameSink;
+  readonly #events: ReaderEvents;
   #prefaceSeen = 0;
   #stopped = false;
   /** An incomplete frame. */
@@ -29,8 +31,9 @@ export class FrameReader {
   /** The number of bytes in `#partial`. */
   #have = 0;
 
-  constructor(sink: FrameSink) {
+  constructor(sink: FrameSink, events: ReaderEvents) {
     this.#sink = sink;
+    this.#events = events;
   }
 
   /** Whether the reader holds an incomplete frame. */
@@ -44,7 +47,7 @@ export class FrameReader {
     if (this.#partial !== undefined) at = this.#completePartial(chunk, at);
     if (at < 0) return;
     const limit = chunk.length;
-    while (limit - at >= FRAME_HEADER_BYTES) {
+    while (limit - at >= FRAME_HEADER_BYTES && !this.#stopped) {
       const length = (chunk[at]! << 16) | (chunk[at + 1]! << 8) | chunk[at + 2]!;
       if (length > MAX_FRAME_BYTES) {
         this.#oversized(length);
@@ -53,12 +56,8 @@ export class FrameReader {
       const next = at + FRAME_HEADER_BYTES + length;
       if (next > limit) break;
       at = this.#sink.onFrame(chunk, at, next, limit);
-      if (at < 0) {
-        this.stop();
-        return;
-      }
     }
-    if (at < limit) this.#keep(chunk, at, limit);
+    if (at < limit && !this.#stopped) this.#keep(chunk, at, limit);
   }
 
   /** Stops reading, and drops the incomplete frame. */
@@ -69,7 +68,7 @@ export class FrameReader {
 
   #oversized(length: number): void {
     this.stop();
-    this.#sink.onOversizedFrame(length);
+    this.#events.onOversizedFrame(length);
   }
 
   #readPreface(chunk: Buffer): number {
@@ -77,11 +76,11 @@ export class FrameReader {
     while (at < chunk.length && this.#prefaceSeen < PREFACE.length) {
       if (chunk[at++] !== PREFACE[this.#prefaceSeen++]) {
         this.stop();
-        this.#sink.onBadPreface(chunk);
+        this.#events.onBadPreface(chunk);
         return -1;
       }
     }
-    if (this.#prefaceSeen === PREFACE.length) this.#sink.onPreface();
+    if (this.#prefaceSeen === PREFACE.length) this.#events.onPreface();
     return at;
   }
 
@@ -100,10 +99,7 @@ export class FrameReader {
     if (this.#have < whole) return chunk.length;
     const frame = this.#partial!;
     this.#partial = undefined;
-    if (this.#sink.onFrame(frame, 0, whole, whole) < 0) {
-      this.stop();
-      return -1;
-    }
+    this.#sink.onFrame(frame, 0, whole, whole);
     return at;
   }
 

@@ -40,8 +40,8 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
   #isRunning = false;
   /** The response's headers have been sent. */
   #isHeadersSent = false;
-  #inbound: Inbound | undefined;
-  #metadata: ResponseMetadata | undefined;
+  protected inbound: Inbound | undefined;
+  protected responseMetadata: ResponseMetadata | undefined;
   #controller: AbortController | undefined;
 
   constructor(stream: ServerStream, head: CallHead, context: CallContext) {
@@ -63,17 +63,17 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
   }
 
   get peer(): string {
-    return this.stream.peer;
+    return this.stream.connection.peer.address;
   }
 
   get peerCertificate(): PeerCertificate | undefined {
-    return this.stream.peerCertificate;
+    return this.stream.connection.peer.certificate;
   }
 
   get deadline(): number {
     if (this.head.timeoutMs < 0) return 0;
     // Relative to the last read, like `readAt`, so that their difference is correct after a step of the wall clock.
-    const { wall, monotonic } = this.stream.lastRead;
+    const { wall, monotonic } = this.stream.connection.clock.read;
     return wall + (this.expiresAt - monotonic);
   }
 
@@ -104,13 +104,13 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
   setInitialMetadata(name: string, value: string | Uint8Array): void {
     if (this.#isHeadersSent)
       throw new Error(`initial metadata ${name}: the response's headers have been sent already`);
-    this.responseMetadata().initial.push(metadataField(name, value));
+    this.openMetadata().initial.push(metadataField(name, value));
   }
 
   setTrailingMetadata(name: string, value: string | Uint8Array): void {
     if (this.isFinished && !this.cancelled)
       throw new Error(`trailing metadata ${name}: the call is finished`);
-    this.responseMetadata().trailing.push(metadataField(name, value));
+    this.openMetadata().trailing.push(metadataField(name, value));
   }
 
   // The request
@@ -118,19 +118,15 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
   abstract onData(bytes: Buffer, start: number, end: number, ended: boolean): void;
   abstract onEnd(): void;
 
-  protected get inbound(): Inbound | undefined {
-    return this.#inbound;
-  }
-
   protected openInbound(): Inbound {
     const { stream, context, head } = this;
-    this.#inbound ??= new Inbound({ stream, context, head, state: this });
-    return this.#inbound;
+    this.inbound ??= new Inbound({ stream, context, head, state: this });
+    return this.inbound;
   }
 
   /** Fails the call because of its request. Also rejects the promises that a running handler waits for. */
   protected failRequest(error: GrpcError): void {
-    this.#inbound?.fail(error);
+    this.inbound?.fail(error);
     if (this.#isRunning) this.abandon();
     this.finishWithError(error);
   }
@@ -217,16 +213,12 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
     return length >= deps.compressionThresholdBytes && wantsGzip(this.head, deps);
   }
 
-  protected get hasResponseMetadata(): boolean {
-    return this.#metadata !== undefined;
-  }
-
   /**
    * Resets the stream and returns true when too many bytes of responses are queued. The call checks this before its handler
    * runs, and again before it queues a response, because other calls may have queued theirs in the meantime.
    */
   protected refuseAnswer(): boolean {
-    if (!this.stream.isQueueFull()) return false;
+    if (!this.stream.connection.sender.isQueueFull()) return false;
     this.stream.reset(ErrorCode.ENHANCE_YOUR_CALM);
     return true;
   }
@@ -246,7 +238,7 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
     if (this.refuseAnswer()) return false;
     const { stream, head } = this;
     if (!this.#isHeadersSent) {
-      stream.sendHeaders(headersBlock(head, this.context.deps, this.#metadata), false);
+      stream.sendHeaders(headersBlock(head, this.context.deps, this.responseMetadata), false);
       this.#isHeadersSent = true;
     }
     const { length } = message;
@@ -288,7 +280,9 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
     const { head, context } = this;
     const isAlone = !this.#isHeadersSent;
     this.#isHeadersSent = true;
-    this.stream.sendTrailers(trailersBlock(head, context.deps, this.#metadata, isAlone, code, message));
+    this.stream.sendTrailers(
+      trailersBlock(head, context.deps, this.responseMetadata, isAlone, code, message),
+    );
   }
 
   /** Makes the status final, and reports it to the observer. */
@@ -298,7 +292,7 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
       this.isPending = false;
       this.context.deps.pending.remove(this);
     }
-    this.#inbound?.release();
+    this.inbound?.release();
     this.context.ended?.add(this, code);
   }
 
@@ -312,7 +306,7 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
 
   /** Error for handlers that keep using a cancelled call. */
   protected endedError(): GrpcError {
-    if (this.isLate(this.context.deps.clock()))
+    if (this.isLate(performance.now()))
       return new GrpcError(Status.DEADLINE_EXCEEDED, "the caller's deadline has passed");
     return new GrpcError(Status.CANCELLED, "the call has ended");
   }
@@ -320,13 +314,13 @@ export abstract class ServerCall implements Call, StreamEvents, Timed {
   /** Cancels the handler's work, without finishing the call. */
   private abandon(): void {
     this.cancelled = true;
-    this.#inbound?.fail(this.endedError());
+    this.inbound?.fail(this.endedError());
     this.#controller?.abort();
     this.stream.rejectWaiting(this.endedError());
   }
 
-  private responseMetadata(): ResponseMetadata {
-    this.#metadata ??= { initial: [], trailing: [] };
-    return this.#metadata;
+  private openMetadata(): ResponseMetadata {
+    this.responseMetadata ??= { initial: [], trailing: [] };
+    return this.responseMetadata;
   }
 }

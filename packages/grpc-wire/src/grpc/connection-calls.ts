@@ -20,11 +20,10 @@ export class ConnectionCalls implements ConnectionEvents, CallContext {
   constructor(deps: GrpcDependencies) {
     this.deps = deps;
     this.buffered = new BufferedBytes(deps, deps.buffered);
-    const { observer, clock } = deps;
+    const { observer } = deps;
     if (observer?.callFinished !== undefined)
       this.ended = new EndedCalls({
         callFinished: (...ended) => observer.callFinished!(...ended),
-        clock,
         onFault: (error, path) => deps.onHandlerError?.(error, path),
       });
   }

@@ -21,8 +21,6 @@ export interface GrpcDependencies {
   readonly maxHeaderListBytes: number;
   /** Time limit for the arrival of a request with one message; 0 for no limit. */
   readonly requestTimeoutMs: number;
-  /** Monotonic, in milliseconds. */
-  readonly clock: () => number;
   readonly observer: CallObserver | undefined;
   readonly onHandlerError: ((error: unknown, path: string) => void) | undefined;
   /** Returns the response of a unary call with an oversized request message. */

@@ -10,7 +10,6 @@ interface EndedCall {
 
 export interface EndedCallsOptions {
   readonly callFinished: NonNullable<CallObserver["callFinished"]>;
-  readonly clock: () => number;
   /** Called with an error of the observer. */
   readonly onFault: (error: unknown, path: string) => void;
 }
@@ -59,11 +58,11 @@ export class EndedCalls {
 
   /** Errors of the observer are reported like errors of handlers. They do not affect the calls. */
   #report(): void {
-    const { callFinished, clock, onFault } = this.#options;
+    const { callFinished, onFault } = this.#options;
     const count = this.#count;
     this.#count = 0;
     try {
-      callFinished(this.#path, this.#code, clock() - this.#received!.monotonic, count);
+      callFinished(this.#path, this.#code, performance.now() - this.#received!.monotonic, count);
     } catch (error) {
       onFault(error, this.#path);
     }

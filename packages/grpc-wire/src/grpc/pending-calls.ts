@@ -2,13 +2,8 @@ import { DeadlineWheel, type Timed } from "./deadlines.ts";
 
 /** Counts the pending calls of all connections, and enforces their deadlines. */
 export class PendingCalls {
-  readonly #deadlines: DeadlineWheel;
+  readonly #deadlines = new DeadlineWheel(() => performance.now());
   #count = 0;
-
-  /** @param clock monotonic, in milliseconds */
-  constructor(clock: () => number) {
-    this.#deadlines = new DeadlineWheel(clock);
-  }
 
   get count(): number {
     return this.#count;

@@ -77,7 +77,7 @@ export abstract class SingleMessageCall extends ServerCall {
     const { maxRequestBytes } = this.context.deps;
     if (end - start > maxRequestBytes)
       this.finishWithError(new OversizedMessage(`the message exceeds ${maxRequestBytes} bytes`));
-    else if (!this.isPending && this.isLate(this.stream.now))
+    else if (!this.isPending && this.isLate(this.stream.connection.clock.now))
       this.finishWithStatus(Status.DEADLINE_EXCEEDED, "the deadline has passed");
     else if (!this.refuseAnswer()) this.onMessage(bytes, start, end, isOwn);
   }

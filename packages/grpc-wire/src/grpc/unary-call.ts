@@ -39,7 +39,7 @@ export class UnaryServerCall extends SingleMessageCall implements UnaryCall {
   }
 
   get readAt(): number {
-    return this.stream.lastRead.wall;
+    return this.stream.connection.clock.read.wall;
   }
 
   protected onMessage(bytes: Uint8Array, start: number, end: number): void {
@@ -81,7 +81,7 @@ export class UnaryServerCall extends SingleMessageCall implements UnaryCall {
     // Writes the prefix before the message. This is safe even when the reservation has ended.
     reply[at - PREFIX_BYTES] = 0;
     writeUint32(reply, at - PREFIX_BYTES + 1, length);
-    const isPlain = !this.hasResponseMetadata && !this.isCompressed(length);
+    const isPlain = this.responseMetadata === undefined && !this.isCompressed(length);
     if (isPlain && this.stream.commit(reply, this.headers, PREFIX_BYTES + length, OK_TRAILERS))
       this.markSent();
     else {
@@ -131,10 +131,10 @@ export class UnaryServerCall extends SingleMessageCall implements UnaryCall {
     if (this.refuseAnswer()) return;
     // The call is finished for the handler. The compressed message and the status follow.
     this.settle(Status.OK);
-    const { stream } = this;
-    stream.countQueued(message.length);
+    const { sender } = this.stream.connection;
+    sender.countQueued(message.length);
     deflateInPool(message).then((deflated) => {
-      stream.countQueued(-message.length);
+      sender.countQueued(-message.length);
       if (this.cancelled) return;
       if (this.queueMessage(deflated ?? message, deflated !== undefined, false))
         this.sendStatus(Status.OK, "");

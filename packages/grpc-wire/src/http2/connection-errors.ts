@@ -1,28 +1,19 @@
 import { ErrorCode } from "../frames/constants.ts";
-import { STOP } from "../frames/reader.ts";
 
 /** Ends a connection with an error (RFC 9113 section 5.4.1). All parts of a connection share one instance. */
 export class ConnectionErrors {
   readonly #onError: (code: ErrorCode, message: string) => void;
-  #isEnded = false;
+  /** True after the connection's last frame. The connection then ignores all frames that arrive. */
+  isEnded = false;
 
   constructor(onError: (code: ErrorCode, message: string) => void) {
     this.#onError = onError;
   }
 
-  /** True after the connection's last frame. The connection then ignores all frames that arrive. */
-  get isEnded(): boolean {
-    return this.#isEnded;
-  }
-
-  markEnded(): void {
-    this.#isEnded = true;
-  }
-
-  /** Sends GOAWAY as the last frame. Returns `STOP` for the frame reader. */
+  /** Sends GOAWAY as the last frame, and stops the frame reader. Returns no position: reading has ended. */
   fail(code: ErrorCode, message: string): number {
-    if (!this.#isEnded) this.#onError(code, message);
-    return STOP;
+    if (!this.isEnded) this.#onError(code, message);
+    return -1;
   }
 
   protocolError(message: string): number {
@@ -43,10 +34,5 @@ export class ConnectionErrors {
 
   enhanceYourCalm(message: string): number {
     return this.fail(ErrorCode.ENHANCE_YOUR_CALM, message);
-  }
-
-  /** The position where reading continues: `next`, or `STOP` when the connection has ended. */
-  after(next: number): number {
-    return this.#isEnded ? STOP : next;
   }
 }

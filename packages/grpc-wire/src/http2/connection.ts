@@ -1,6 +1,6 @@
 import type { Socket } from "node:net";
 import { ErrorCode, MAX_FRAME_BYTES } from "../frames/constants.ts";
-import { FrameReader, type FrameSink } from "../frames/reader.ts";
+import { FrameReader, type ReaderEvents } from "../frames/reader.ts";
 import { AbuseLimits } from "./abuse-limits.ts";
 import { ConnectionErrors } from "./connection-errors.ts";
 import { FrameReceiver } from "./frame-receiver.ts";
@@ -24,7 +24,7 @@ export interface ConnectionOptions {
 }
 
 /** The server side of one HTTP/2 connection (RFC 9113). Connects its parts with its socket. */
-export class Connection implements FrameSink {
+export class Connection implements ReaderEvents {
   readonly #deps: Http2Dependencies;
   readonly #options: ConnectionOptions;
   readonly #socket: Socket;
@@ -48,7 +48,7 @@ export class Connection implements FrameSink {
     this.#options = options;
     this.#socket = socket;
     this.#events = events;
-    const clock = new ReadClock(deps.clock);
+    const clock = new ReadClock();
     const peer = new Peer(socket);
     const output = new Output(socket, options.isTls);
     const sender = new Sender(output, limits, deps.queued);
@@ -64,7 +64,7 @@ export class Connection implements FrameSink {
       abuse,
       errors,
       events,
-      onEmpty: () => this.#lifecycle.onNoStreams(),
+      onDrained: () => this.#end(false),
     });
     this.#lifecycle = new Lifecycle({
       times,
@@ -92,7 +92,7 @@ export class Connection implements FrameSink {
     this.#sender = sender;
     this.#errors = errors;
     this.#streams = streams;
-    this.#reader = new FrameReader(this);
+    this.#reader = new FrameReader(this.#receiver, this);
     socket.setNoDelay(true);
     socket.on("data", (chunk: Buffer) => this.#onData(chunk));
     socket.on("drain", () => this.#onDrain());
@@ -122,7 +122,8 @@ export class Connection implements FrameSink {
 
   /** Closes the connection at once. */
   destroy(): void {
-    this.#errors.markEnded();
+    this.#errors.isEnded = true;
+    this.#reader.stop();
     this.#output.close();
     this.#socket.destroy();
     this.#streams.cancelAll();
@@ -152,10 +153,6 @@ export class Connection implements FrameSink {
     );
   }
 
-  onFrame(bytes: Buffer, at: number, next: number, limit: number): number {
-    return this.#receiver.onFrame(bytes, at, next, limit);
-  }
-
   // Events of the socket
 
   #onData(chunk: Buffer): void {
@@ -164,7 +161,6 @@ export class Connection implements FrameSink {
       return;
     }
     this.#clock.beginRead();
-    this.#lifecycle.onReceived(this.#clock.now);
     this.#events.onReadBegin();
     this.#output.cork();
     try {
@@ -203,7 +199,7 @@ export class Connection implements FrameSink {
   }
 
   #onClose(): void {
-    this.#errors.markEnded();
+    this.#errors.isEnded = true;
     this.#reader.stop();
     this.#output.close();
     this.#streams.cancelAll();
@@ -225,7 +221,7 @@ export class Connection implements FrameSink {
   /** Sends the gathered bytes, then closes. `sweep` destroys the connection if the peer does not close its side. */
   #end(hasFailed: boolean): void {
     if (this.#errors.isEnded) return;
-    this.#errors.markEnded();
+    this.#errors.isEnded = true;
     this.#reader.stop();
     this.#lifecycle.onEnding(hasFailed);
     this.#output.flush();

@@ -1,10 +1,10 @@
 import { ErrorCode, Flag, FRAME_HEADER_BYTES, FrameType, MAX_WINDOW } from "../frames/constants.ts";
+import type { FrameSink } from "../frames/reader.ts";
 import { readUint32 } from "../frames/write.ts";
 import { HpackDecoder } from "../hpack/decoder.ts";
 import type { AbuseLimits } from "./abuse-limits.ts";
-import { Closed } from "./closed-streams.ts";
 import type { ConnectionErrors } from "./connection-errors.ts";
-import { type ControlDependencies, ControlFrames } from "./control-frames.ts";
+import { type ControlDependencies, ControlFrames, STRAY_FRAMES } from "./control-frames.ts";
 import { HeaderAssembly } from "./header-assembly.ts";
 import type { Http2Limits } from "./options.ts";
 import { readHead } from "./request-head.ts";
@@ -12,14 +12,12 @@ import type { Sender } from "./sender.ts";
 import type { PeerSettings } from "./settings.ts";
 import type { Streams } from "./streams.ts";
 
-const STRAY_FRAMES = "frames on closed streams";
-
 export interface ReceiverDependencies extends ControlDependencies {
   readonly limits: Http2Limits;
 }
 
 /** Receives all frames of a connection. Handles HEADERS, CONTINUATION and DATA, and passes the others to `ControlFrames`. */
-export class FrameReceiver {
+export class FrameReceiver implements FrameSink {
   readonly #limits: Http2Limits;
   readonly #streams: Streams;
   readonly #sender: Sender;
@@ -47,7 +45,7 @@ export class FrameReceiver {
     return this.#assembly !== undefined;
   }
 
-  /** Handles one whole frame, `bytes[at, next)`. Returns the position where reading continues, or `STOP`; see `FrameSink`. */
+  /** Handles one whole frame, `bytes[at, next)`. Returns the position where reading continues; see `FrameSink`. */
   onFrame(bytes: Buffer, at: number, next: number, limit: number): number {
     const type = bytes[at + 3]!;
     const flags = bytes[at + 4]!;
@@ -135,25 +133,20 @@ export class FrameReceiver {
       if (this.#streams.isAfterGoaway(id)) return this.#control.onIdle(next, STRAY_FRAMES);
       const head = readHead(fields, this.#decoder.listSize > maxHeaderListBytes);
       this.#streams.open(id, head, ended, selfDependent);
-      return this.#errors.after(next);
+      return next;
     }
     const stream = this.#streams.get(id);
     if (stream !== undefined) {
       stream.onTrailers(fields, ended && !selfDependent);
-      return this.#errors.after(next);
+      return next;
     }
-    switch (this.#streams.closedBy(id)) {
-      case Closed.BY_US:
-        return this.#control.onIdle(next, STRAY_FRAMES);
-      case Closed.BY_PEER:
-        this.#streams.resetStream(id, ErrorCode.STREAM_CLOSED);
-        return this.#errors.after(next);
-      default:
-        return this.#errors.fail(
-          this.#streams.wasOpen(id) ? ErrorCode.STREAM_CLOSED : ErrorCode.PROTOCOL_ERROR,
-          `HEADERS on the closed stream ${id}`,
-        );
-    }
+    const wasOpen = this.#streams.wasOpen(id);
+    return this.#control.onClosed(
+      next,
+      id,
+      "HEADERS",
+      wasOpen ? ErrorCode.STREAM_CLOSED : ErrorCode.PROTOCOL_ERROR,
+    );
   }
 
   #onData(bytes: Buffer, start: number, next: number, limit: number, flags: number, id: number): number {
@@ -180,9 +173,9 @@ export class FrameReceiver {
       }
     }
     const stream = this.#streams.get(id);
-    if (stream === undefined) return this.#onStrayData(id, after);
+    if (stream === undefined) return this.#control.onStrayData(after, id);
     stream.onData(bytes, from, end, size, ended);
-    return this.#errors.after(after);
+    return after;
   }
 
   /** Sends WINDOW_UPDATE when less than half of the connection's window is left. Returns false when the peer exceeded it. */
@@ -195,23 +188,6 @@ export class FrameReceiver {
       this.#window = connectionWindowBytes;
     }
     return true;
-  }
-
-  /** Handles DATA on a stream that is not open. */
-  #onStrayData(id: number, next: number): number {
-    if (this.#streams.isIdle(id))
-      return this.#streams.isAfterGoaway(id)
-        ? this.#control.onIdle(next, STRAY_FRAMES)
-        : this.#errors.protocolError(`DATA on the idle stream ${id}`);
-    switch (this.#streams.closedBy(id)) {
-      case Closed.BY_US:
-        return this.#control.onIdle(next, STRAY_FRAMES);
-      case Closed.BY_PEER:
-        this.#streams.resetStream(id, ErrorCode.STREAM_CLOSED);
-        return this.#errors.after(next);
-      default:
-        return this.#errors.fail(ErrorCode.STREAM_CLOSED, `DATA on the closed stream ${id}`);
-    }
   }
 }
 

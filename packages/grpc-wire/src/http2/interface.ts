@@ -1,8 +1,9 @@
 /** The interface between the HTTP/2 layer and the layer above. HTTP/2 emits headers, data, end and reset. */
-import type { PeerCertificate } from "node:tls";
 import type { ErrorCode } from "../frames/constants.ts";
-import type { ReadTime } from "./read-clock.ts";
+import type { Peer } from "./peer.ts";
+import type { ReadClock, ReadTime } from "./read-clock.ts";
 import type { RequestHead } from "./request-head.ts";
+import type { Sender } from "./sender.ts";
 
 /** The events of one connection. The layer above creates one object for each connection. */
 export interface ConnectionEvents {
@@ -31,18 +32,19 @@ export interface StreamEvents {
   onSweep(now: number): void;
 }
 
+/** The connection of a stream, as the layer above uses it. */
+export interface StreamConnection {
+  readonly peer: Peer;
+  readonly clock: Readonly<Pick<ReadClock, "read" | "now">>;
+  readonly sender: Pick<Sender, "isQueueFull" | "countQueued">;
+}
+
 /** A stream, as the layer above uses it. */
 export interface ServerStream {
   readonly id: number;
-  /** The caller's address: `127.0.0.1:54321`, `[::1]:54321`, or `unix:`. */
-  readonly peer: string;
-  readonly peerCertificate: PeerCertificate | undefined;
+  readonly connection: StreamConnection;
   /** The time when the headers arrived. */
   readonly received: ReadTime;
-  /** The time when the connection's current or last read began. */
-  readonly lastRead: ReadTime;
-  /** The monotonic time of the current read or sweep. */
-  readonly now: number;
 
   attach(events: StreamEvents): void;
   /** Restores the stream's receive window. While the layer above holds the data, it does not call this, and the peer waits. */
@@ -72,16 +74,12 @@ export interface ServerStream {
   sendLastData(bytes: Uint8Array): void;
   /** Ends the response after all queued data. */
   sendTrailers(block: Uint8Array): void;
-  /** Whether the connection or the server has too many queued bytes of responses. */
-  isQueueFull(): boolean;
   /** Resolves when there is room for more content; undefined when there is room now. */
   whenRoomy(): Promise<void> | undefined;
   /** Rejects the promises of `whenRoomy`. */
   rejectWaiting(error: Error): void;
   /** Drops the queued content. */
   dropQueued(): void;
-  /** Adds to the count of queued bytes: bytes that the layer above will queue later, or no longer will. */
-  countQueued(change: number): void;
   /** Ends the stream with an error (RFC 9113 section 5.4.2). */
   reset(code: ErrorCode): void;
 }

@@ -1,5 +1,6 @@
 import type { ConnectionWork } from "./abuse-limits.ts";
 import type { Http2Times } from "./options.ts";
+import type { ReadClock } from "./read-clock.ts";
 
 /** The result of a keepalive check. */
 export const Silence = { NONE: 0, MUST_PING: 1, DEAD: 2 } as const;
@@ -8,25 +9,21 @@ export const Silence = { NONE: 0, MUST_PING: 1, DEAD: 2 } as const;
 export class Keepalive {
   readonly #times: Http2Times;
   readonly #work: ConnectionWork;
-  #lastReceivedAt: number;
+  readonly #clock: ReadClock;
   #pingSentAt = 0;
   #peerPingAt = 0;
   #workAtPing = -1;
   #strikes = 0;
 
-  constructor(times: Http2Times, work: ConnectionWork, now: number) {
+  constructor(times: Http2Times, work: ConnectionWork, clock: ReadClock) {
     this.#times = times;
     this.#work = work;
-    this.#lastReceivedAt = now;
+    this.#clock = clock;
   }
 
   /** The time when the peer's last bytes arrived. */
   get lastReceivedAt(): number {
-    return this.#lastReceivedAt;
-  }
-
-  onReceived(now: number): void {
-    this.#lastReceivedAt = now;
+    return this.#clock.read.monotonic;
   }
 
   onPingAck(): void {
@@ -59,9 +56,9 @@ export class Keepalive {
     if (hasUnsent && sendTimeoutMs > 0) this.#pingSentAt = 0;
     else if (this.#pingSentAt > 0) {
       // Any bytes since then show that the peer is alive.
-      if (this.#lastReceivedAt > this.#pingSentAt) this.#pingSentAt = 0;
+      if (this.lastReceivedAt > this.#pingSentAt) this.#pingSentAt = 0;
       else if (keepaliveTimeoutMs > 0 && now - this.#pingSentAt >= keepaliveTimeoutMs) return Silence.DEAD;
-    } else if (keepaliveTimeMs > 0 && now - this.#lastReceivedAt >= keepaliveTimeMs) {
+    } else if (keepaliveTimeMs > 0 && now - this.lastReceivedAt >= keepaliveTimeMs) {
       this.#pingSentAt = now;
       return Silence.MUST_PING;
     }

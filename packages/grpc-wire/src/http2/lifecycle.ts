@@ -41,7 +41,6 @@ export class Lifecycle implements PingListener {
   readonly #openedAt: number;
   /** The time when the connection reaches its maximum age; Infinity for never. */
   readonly #agedAt: number;
-  #idleSince: number;
   /** The time of the drain's first GOAWAY; 0 before. */
   #drainingSince = 0;
   #isAged = false;
@@ -52,17 +51,12 @@ export class Lifecycle implements PingListener {
     const { times, clock, sender } = deps;
     const { now } = clock;
     this.#deps = deps;
-    this.#keepalive = new Keepalive(times, sender, now);
+    this.#keepalive = new Keepalive(times, sender, clock);
     this.#sendWatch = new SendWatch(sender.output, times.sendTimeoutMs);
     this.#openedAt = now;
-    this.#idleSince = now;
     const age = times.maxConnectionAgeMs;
     // Adds a jitter of ±10 %, so that connections that began together do not end together.
     this.#agedAt = age > 0 ? now + age * (0.9 + Math.random() * 0.2) : Number.POSITIVE_INFINITY;
-  }
-
-  onReceived(now: number): void {
-    this.#keepalive.onReceived(now);
   }
 
   isPingWelcome(): boolean {
@@ -72,11 +66,6 @@ export class Lifecycle implements PingListener {
   onPingAck(bytes: Buffer, start: number): void {
     this.#keepalive.onPingAck();
     if (this.#isDraining && drainPing.compare(bytes, start, start + 8) === 0) this.#refuseNewStreams();
-  }
-
-  onNoStreams(): void {
-    this.#idleSince = this.#deps.clock.now;
-    if (this.#deps.streams.isRefusing) this.#deps.end();
   }
 
   onEnding(hasFailed: boolean): void {
@@ -159,10 +148,9 @@ export class Lifecycle implements PingListener {
   }
 
   #isIdle(now: number): boolean {
-    const { maxConnectionIdleMs } = this.#deps.times;
-    return (
-      maxConnectionIdleMs > 0 && this.#deps.streams.size === 0 && now - this.#idleSince >= maxConnectionIdleMs
-    );
+    const { streams, times } = this.#deps;
+    const { maxConnectionIdleMs } = times;
+    return maxConnectionIdleMs > 0 && streams.size === 0 && now - streams.emptySince >= maxConnectionIdleMs;
   }
 
   /** Waits until the peer has read the last responses, except after a connection error. */

@@ -35,8 +35,6 @@ export interface Http2Times {
 export interface Http2Dependencies {
   readonly limits: Http2Limits;
   readonly times: Http2Times;
-  /** Monotonic, in milliseconds: the wall clock may step. */
-  readonly clock: () => number;
   /** Queued bytes of responses on all connections. */
   readonly queued: ByteCount;
   /** Called with an error in the server or in an observer. */

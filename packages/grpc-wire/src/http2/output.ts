@@ -25,13 +25,16 @@ function flushDirty(): void {
 export class Output {
   readonly #socket: Socket;
   readonly #copies: boolean;
-  #bytes: Buffer = NONE;
-  #length = 0;
-  #isCorked = false;
+  /** The buffer of the last `room`. */
+  bytes: Buffer = NONE;
+  /** The number of gathered bytes: the next frame begins at this position in `bytes`. The writer of a frame moves it. */
+  length = 0;
+  /** True during a read, between `cork` and `uncork`. */
+  isCorked = false;
   /** A caller writes beyond `length` and has not committed yet. */
   #isReserved = false;
-  /** Offset of that caller's content. */
-  #reservedAt = 0;
+  /** Offset of the content of the last `reserve`. */
+  reservedAt = 0;
   /** Bytes given to the socket. */
   #written = 0;
   #isDirty = false;
@@ -43,60 +46,40 @@ export class Output {
     this.#copies = encrypts;
   }
 
-  /** The buffer of the last `room`. */
-  get bytes(): Buffer {
-    return this.#bytes;
-  }
-
-  /** The number of gathered bytes: the next frame begins at this position in `bytes`. */
-  get length(): number {
-    return this.#length;
-  }
-
-  /** True during a read, between `cork` and `uncork`. */
-  get isCorked(): boolean {
-    return this.#isCorked;
-  }
-
   /** Holds all bytes back until `uncork`, except full buffers. */
   cork(): void {
-    this.#isCorked = true;
+    this.isCorked = true;
   }
 
   uncork(): void {
-    this.#isCorked = false;
+    this.isCorked = false;
     this.flush();
   }
 
-  /** Makes room for `count` bytes from `length` on and returns the buffer. The caller writes them and calls `advance`. */
+  /** Makes room for `count` bytes from `length` on and returns the buffer. The caller writes them and moves `length`. */
   room(count: number): Buffer {
     if (this.#isReserved) this.#detachReservation();
-    if (this.#bytes.length - this.#length < count) {
-      if (this.#length > 0) this.#send();
-      if (this.#bytes.length < count) {
+    if (this.bytes.length - this.length < count) {
+      if (this.length > 0) this.#send();
+      if (this.bytes.length < count) {
         this.#release();
-        this.#bytes =
+        this.bytes =
           count <= OUTPUT_BYTES
             ? (pool.pop() ?? Buffer.allocUnsafeSlow(OUTPUT_BYTES))
             : Buffer.allocUnsafeSlow(count);
       }
     }
-    if (!this.#isCorked && !this.#isDirty) {
+    if (!this.isCorked && !this.#isDirty) {
       this.#isDirty = true;
       if (dirty.push(this) === 1) process.nextTick(flushDirty);
     }
-    return this.#bytes;
-  }
-
-  /** Adds the bytes up to `end`, which the caller wrote into the buffer of `room`. */
-  advance(end: number): void {
-    this.#length = end;
+    return this.bytes;
   }
 
   /** Appends all of `bytes`. */
   write(bytes: Uint8Array): void {
-    this.room(bytes.length).set(bytes, this.#length);
-    this.#length += bytes.length;
+    this.room(bytes.length).set(bytes, this.length);
+    this.length += bytes.length;
   }
 
   /**
@@ -106,18 +89,13 @@ export class Output {
   reserve(count: number, before: number): Buffer {
     const bytes = this.room(count);
     this.#isReserved = true;
-    this.#reservedAt = this.#length + before;
+    this.reservedAt = this.length + before;
     return bytes;
-  }
-
-  /** Offset of the content of the last `reserve`. */
-  get reservedAt(): number {
-    return this.#reservedAt;
   }
 
   /** Ends the reservation of the buffer `reserved`. False when it has already ended. */
   cancelReservation(reserved: Uint8Array): boolean {
-    if (!this.#isReserved || this.#bytes !== reserved) return false;
+    if (!this.#isReserved || this.bytes !== reserved) return false;
     this.#isReserved = false;
     return true;
   }
@@ -133,7 +111,7 @@ export class Output {
   }
 
   get isFull(): boolean {
-    return this.#socket.writableLength + this.#length > HIGH_WATER_BYTES;
+    return this.#socket.writableLength + this.length > HIGH_WATER_BYTES;
   }
 
   /** Sends the gathered bytes, unless the socket is full. True when there is room for more afterwards. */
@@ -146,42 +124,42 @@ export class Output {
   flush(): void {
     this.#isDirty = false;
     if (this.#isReserved) this.#detachReservation();
-    if (this.#length > 0) this.#send();
+    if (this.length > 0) this.#send();
     this.#release();
   }
 
   /** Drops all unsent bytes, and all bytes written later. */
   close(): void {
     this.#isClosed = true;
-    this.#length = 0;
+    this.length = 0;
   }
 
   #release(): void {
-    if (this.#bytes.length === OUTPUT_BYTES && pool.length < MAX_POOLED) pool.push(this.#bytes);
-    this.#bytes = NONE;
+    if (this.bytes.length === OUTPUT_BYTES && pool.length < MAX_POOLED) pool.push(this.bytes);
+    this.bytes = NONE;
   }
 
   /** Sends a copy of the complete bytes. The buffer stays with the caller, who still writes into it beyond `length`. */
   #detachReservation(): void {
     this.#isReserved = false;
-    if (this.#length > 0) this.#write(Buffer.from(this.#bytes.subarray(0, this.#length)));
-    this.#length = 0;
-    this.#bytes = NONE;
+    if (this.length > 0) this.#write(Buffer.from(this.bytes.subarray(0, this.length)));
+    this.length = 0;
+    this.bytes = NONE;
   }
 
   #send(): void {
     if (this.#copies) {
-      this.#write(Buffer.from(this.#bytes.subarray(0, this.#length)));
+      this.#write(Buffer.from(this.bytes.subarray(0, this.length)));
     } else if (this.#mustCopy) {
-      const copy = Buffer.allocUnsafeSlow(this.#length);
-      this.#bytes.copy(copy, 0, 0, this.#length);
+      const copy = Buffer.allocUnsafeSlow(this.length);
+      this.bytes.copy(copy, 0, 0, this.length);
       this.#write(copy);
     } else {
-      this.#write(this.#bytes.subarray(0, this.#length));
+      this.#write(this.bytes.subarray(0, this.length));
       // Unless the kernel took all bytes during the call, the socket still refers to the buffer.
-      if (this.#socket.writableLength > 0) this.#bytes = NONE;
+      if (this.#socket.writableLength > 0) this.bytes = NONE;
     }
-    this.#length = 0;
+    this.length = 0;
   }
 
   /**
@@ -189,7 +167,7 @@ export class Output {
    * would hold 32 KiB for each small response.
    */
   get #mustCopy(): boolean {
-    return this.#socket.writableLength > 0 && this.#length * 2 < this.#bytes.length;
+    return this.#socket.writableLength > 0 && this.length * 2 < this.bytes.length;
   }
 
   #write(bytes: Buffer): void {

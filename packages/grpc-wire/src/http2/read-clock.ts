@@ -9,35 +9,19 @@ export interface ReadTime {
 
 /** Reads the clock once for all frames of a read. */
 export class ReadClock {
-  readonly #clock: () => number;
-  #now: number;
-  #read: ReadTime;
-
-  /** @param clock monotonic, in milliseconds */
-  constructor(clock: () => number) {
-    this.#clock = clock;
-    this.#now = clock();
-    this.#read = { wall: Date.now(), monotonic: this.#now };
-  }
-
-  /** The monotonic time of the last `beginRead` or `look`. */
-  get now(): number {
-    return this.#now;
-  }
-
+  /** The monotonic time of the last `beginRead` or `look`: the wall clock may step. */
+  now = performance.now();
   /** The start of the current or last read. */
-  get read(): ReadTime {
-    return this.#read;
-  }
+  read: ReadTime = { wall: Date.now(), monotonic: this.now };
 
   beginRead(): void {
-    this.#now = this.#clock();
-    this.#read = { wall: Date.now(), monotonic: this.#now };
+    this.now = performance.now();
+    this.read = { wall: Date.now(), monotonic: this.now };
   }
 
   /** Reads the clock outside of a read. */
   look(): number {
-    this.#now = this.#clock();
-    return this.#now;
+    this.now = performance.now();
+    return this.now;
   }
 }

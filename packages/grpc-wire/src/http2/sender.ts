@@ -15,51 +15,28 @@ import { type Sendable, SendSchedule } from "./send-schedule.ts";
 
 /** The sending side of a connection: its window, its schedule of streams, and its frames. */
 export class Sender {
-  readonly #output: Output;
+  readonly output: Output;
   readonly #limits: Http2Limits;
   readonly #queued: ByteCount;
   readonly #schedule: SendSchedule;
-  readonly #hasWindow = () => this.#window > 0;
-  #window = DEFAULT_WINDOW;
+  readonly #hasWindow = () => this.window > 0;
+  /** The connection's send window. */
+  window = DEFAULT_WINDOW;
   /** The peer reduced SETTINGS_HEADER_TABLE_SIZE. The next header block must acknowledge that. */
-  #mustSignalTableSize = false;
-  #answered = 0;
-  #dataFramesSent = 0;
+  mustSignalTableSize = false;
+  /** The number of completed responses since the start. */
+  answered = 0;
+  /** The number of DATA frames with queued content sent since the start. */
+  dataFramesSent = 0;
 
   constructor(output: Output, limits: Http2Limits, queued: ByteCount) {
-    this.#output = output;
+    this.output = output;
     this.#limits = limits;
     this.#queued = new ByteCount(queued);
     this.#schedule = new SendSchedule(output);
   }
 
-  get output(): Output {
-    return this.#output;
-  }
-
-  /** The connection's send window. */
-  get window(): number {
-    return this.#window;
-  }
-
-  get mustSignalTableSize(): boolean {
-    return this.#mustSignalTableSize;
-  }
-
-  /** The number of completed responses since the start. */
-  get answered(): number {
-    return this.#answered;
-  }
-
-  /** The number of DATA frames with queued content sent since the start. */
-  get dataFramesSent(): number {
-    return this.#dataFramesSent;
-  }
-
-  countAnswer(): void {
-    this.#answered += 1;
-  }
-
+  /** Adds to the count of queued bytes: also bytes that the layer above will queue later, or no longer will. */
   countQueued(change: number): void {
     this.#queued.add(change);
   }
@@ -81,23 +58,15 @@ export class Sender {
 
   /** Returns false when the window would exceed 2^31-1. */
   growWindow(increment: number): boolean {
-    if (this.#window + increment > MAX_WINDOW) return false;
-    this.#window += increment;
+    if (this.window + increment > MAX_WINDOW) return false;
+    this.window += increment;
     return true;
-  }
-
-  takeWindow(size: number): void {
-    this.#window -= size;
-  }
-
-  signalTableSize(): void {
-    this.#mustSignalTableSize = true;
   }
 
   /** Sends the queued content of `stream` as the windows allow. Inside a read, it waits for the end of the read. */
   schedule(stream: Sendable): void {
     this.#schedule.add(stream);
-    if (!this.#output.isCorked) this.pump();
+    if (!this.output.isCorked) this.pump();
   }
 
   /** Schedules a stream like `schedule`, but leaves the sending to the next `pump`. */
@@ -115,23 +84,23 @@ export class Sender {
 
   /** Writes the header of a DATA frame. The caller writes the content into `output.bytes`, at the returned position. */
   beginData(id: number, size: number, isLast: boolean): number {
-    const output = this.#output;
+    const output = this.output;
     const out = output.room(FRAME_HEADER_BYTES + size);
     const flags = isLast ? Flag.END_STREAM : 0;
     const at = writeFrameHeader(out, output.length, size, FrameType.DATA, flags, id);
-    this.#window -= size;
-    this.#dataFramesSent += 1;
-    output.advance(at + size);
+    this.window -= size;
+    this.dataFramesSent += 1;
+    output.length = at + size;
     return at;
   }
 
   /** Writes a header block as HEADERS and, when it exceeds one frame, CONTINUATION. */
   writeHeaders(id: number, block: Uint8Array, isLast: boolean): void {
-    const output = this.#output;
+    const output = this.output;
     let bytes = block;
-    if (this.#mustSignalTableSize) {
+    if (this.mustSignalTableSize) {
       // RFC 7541 section 4.2: the block begins with a size update. The encoder never uses the table, so the size is 0.
-      this.#mustSignalTableSize = false;
+      this.mustSignalTableSize = false;
       bytes = new Uint8Array(block.length + 1);
       bytes[0] = 0x20;
       bytes.set(block, 1);
@@ -144,7 +113,7 @@ export class Sender {
       const out = output.room(FRAME_HEADER_BYTES + size);
       const at = writeFrameHeader(out, output.length, size, type, flags, id);
       out.set(bytes.subarray(from, from + size), at);
-      output.advance(at + size);
+      output.length = at + size;
       if (from + size === bytes.length) return;
     }
   }
@@ -152,25 +121,25 @@ export class Sender {
   // Frames without content (RFC 9113 sections 6.4, 6.5, 6.7 to 6.9)
 
   writeReset(id: number, code: ErrorCode): void {
-    this.#output.write(frame(FrameType.RST_STREAM, 0, id, words(code)));
+    this.output.write(frame(FrameType.RST_STREAM, 0, id, words(code)));
   }
 
   writeWindowUpdate(id: number, increment: number): void {
-    this.#output.write(frame(FrameType.WINDOW_UPDATE, 0, id, words(increment)));
+    this.output.write(frame(FrameType.WINDOW_UPDATE, 0, id, words(increment)));
   }
 
   writeSettingsAck(): void {
-    this.#output.write(frame(FrameType.SETTINGS, Flag.ACK, 0, words()));
+    this.output.write(frame(FrameType.SETTINGS, Flag.ACK, 0, words()));
   }
 
   /** @param payload 8 bytes */
   writePing(flags: number, payload: Uint8Array): void {
-    this.#output.write(frame(FrameType.PING, flags, 0, payload));
+    this.output.write(frame(FrameType.PING, flags, 0, payload));
   }
 
   writeGoaway(lastId: number, code: ErrorCode, message: string): void {
     const payload = Buffer.concat([words(lastId, code), Buffer.from(message)]);
-    this.#output.write(frame(FrameType.GOAWAY, 0, 0, payload));
+    this.output.write(frame(FrameType.GOAWAY, 0, 0, payload));
   }
 }
 

@@ -38,23 +38,15 @@ export interface SettingsChange {
 
 /** The peer's settings that affect a server. */
 export class PeerSettings {
-  #isSeen = false;
-  #streamWindow = DEFAULT_WINDOW;
-  #tableSize = 4096;
-
   /** Whether the first SETTINGS frame has arrived. */
-  get isSeen(): boolean {
-    return this.#isSeen;
-  }
-
+  isSeen = false;
   /** The send window of a new stream. */
-  get streamWindow(): number {
-    return this.#streamWindow;
-  }
+  streamWindow = DEFAULT_WINDOW;
+  #tableSize = 4096;
 
   /** Applies the settings of one frame in order, and ignores unknown ones (RFC 9113 section 6.5.2). */
   apply(bytes: Buffer, start: number, end: number): SettingsChange | SettingsFault {
-    const before = this.#streamWindow;
+    const before = this.streamWindow;
     let window = before;
     let smallerTable = false;
     for (let at = start; at < end; at += 6) {
@@ -84,9 +76,9 @@ export class PeerSettings {
           break;
       }
     }
-    this.#isSeen = true;
+    this.isSeen = true;
     // Changes the windows once per frame: for each of 2,730 values, 1,000 streams would cost milliseconds.
-    this.#streamWindow = window;
+    this.streamWindow = window;
     return { window: window - before, smallerTable };
   }
 }

@@ -1,4 +1,3 @@
-import type { PeerCertificate } from "node:tls";
 import {
   ErrorCode,
   FRAME_HEADER_BYTES,
@@ -39,7 +38,7 @@ export interface StreamDependencies {
 export class Stream implements ServerStream, Sendable {
   readonly id: number;
   readonly received: ReadTime;
-  readonly #deps: StreamDependencies;
+  readonly connection: StreamDependencies;
   readonly #contentLength: number;
   #events: StreamEvents = noEvents;
   #sendWindow: number;
@@ -65,27 +64,11 @@ export class Stream implements ServerStream, Sendable {
   ) {
     this.id = id;
     this.received = deps.clock.read;
-    this.#deps = deps;
+    this.connection = deps;
     this.#contentLength = contentLength;
     this.#sendWindow = sendWindow;
     this.#receiveWindow = deps.receiveWindowBytes;
     this.#isRemoteClosed = ended;
-  }
-
-  get peer(): string {
-    return this.#deps.peer.address;
-  }
-
-  get peerCertificate(): PeerCertificate | undefined {
-    return this.#deps.peer.certificate;
-  }
-
-  get lastRead(): ReadTime {
-    return this.#deps.clock.read;
-  }
-
-  get now(): number {
-    return this.#deps.clock.now;
   }
 
   attach(events: StreamEvents): void {
@@ -127,7 +110,7 @@ export class Stream implements ServerStream, Sendable {
 
   returnWindow(): void {
     if (this.#isRemoteClosed || this.#isEnding) return;
-    const { receiveWindowBytes, sender } = this.#deps;
+    const { receiveWindowBytes, sender } = this.connection;
     if (this.#receiveWindow >= receiveWindowBytes >>> 1) return;
     sender.writeWindowUpdate(this.id, receiveWindowBytes - this.#receiveWindow);
     this.#receiveWindow = receiveWindowBytes;
@@ -149,22 +132,22 @@ export class Stream implements ServerStream, Sendable {
   release(): void {
     if (!this.#isRetained) return;
     this.#isRetained = false;
-    if (this.#isClosed) this.#deps.onReleased();
+    if (this.#isClosed) this.connection.onReleased();
   }
 
   // Sending
 
   reserve(headers: Uint8Array, maxBytes: number, trailers: Uint8Array): Buffer {
     const before = headers.length + FRAME_HEADER_BYTES;
-    return this.#deps.sender.output.reserve(before + maxBytes + trailers.length, before);
+    return this.connection.sender.output.reserve(before + maxBytes + trailers.length, before);
   }
 
   get reservedAt(): number {
-    return this.#deps.sender.output.reservedAt;
+    return this.connection.sender.output.reservedAt;
   }
 
   commit(reserved: Uint8Array, headers: Uint8Array, size: number, trailers: Uint8Array): boolean {
-    const { sender } = this.#deps;
+    const { sender } = this.connection;
     const { output } = sender;
     if (
       !output.cancelReservation(reserved) ||
@@ -179,55 +162,55 @@ export class Stream implements ServerStream, Sendable {
     const out = output.bytes;
     const at = writeTemplate(out, output.length, headers, this.id);
     const content = writeFrameHeader(out, at, size, FrameType.DATA, 0, this.id);
-    output.advance(writeTemplate(out, content + size, trailers, this.id));
+    output.length = writeTemplate(out, content + size, trailers, this.id);
     this.#sendWindow -= size;
-    sender.takeWindow(size);
-    sender.countAnswer();
+    sender.window -= size;
+    sender.answered += 1;
     this.endLocal();
     return true;
   }
 
   dropReservation(reserved: Uint8Array): void {
-    this.#deps.sender.output.cancelReservation(reserved);
+    this.connection.sender.output.cancelReservation(reserved);
   }
 
   sendHeaders(block: Uint8Array, isLast: boolean): void {
     if (this.#isClosed) return;
-    this.#deps.sender.writeHeaders(this.id, block, isLast);
+    this.connection.sender.writeHeaders(this.id, block, isLast);
     if (isLast) this.endLocal();
   }
 
   sendData(bytes: Uint8Array): void {
     if (this.#isClosed) return;
     this.pushed(bytes);
-    this.#deps.sender.schedule(this);
+    this.connection.sender.schedule(this);
   }
 
   sendLastData(bytes: Uint8Array): void {
     if (this.#isClosed) return;
     this.#isEnding = true;
     this.pushed(bytes).endWithData();
-    this.#deps.sender.schedule(this);
+    this.connection.sender.schedule(this);
   }
 
   sendTrailers(block: Uint8Array): void {
     if (this.#isClosed) return;
-    const { sender } = this.#deps;
-    sender.countAnswer();
+    const { sender } = this.connection;
+    sender.answered += 1;
     this.#isEnding = true;
     if (this.#queue !== undefined && this.#queue.bytes > 0) this.#queue.endWithTrailers(block);
     else this.sendHeaders(block, true);
   }
 
   private pushed(bytes: Uint8Array): SendQueue {
-    const { sender, clock } = this.#deps;
+    const { sender, clock } = this.connection;
     this.#queue ??= new SendQueue(clock.now, (change) => sender.countQueued(change));
     this.#queue.push(bytes, clock.now);
     return this.#queue;
   }
 
   sendFrame(): boolean {
-    const { sender, clock } = this.#deps;
+    const { sender, clock } = this.connection;
     const queue = this.#queue!;
     const size = Math.min(queue.bytes, MAX_FRAME_BYTES, this.#sendWindow, sender.window);
     if (size > 0) {
@@ -246,16 +229,8 @@ export class Stream implements ServerStream, Sendable {
     if (this.#sendWindow + change > MAX_WINDOW) return false;
     this.#sendWindow += change;
     if (this.#sendWindow > 0 && this.#queue !== undefined && this.#queue.bytes > 0)
-      this.#deps.sender.scheduleLater(this);
+      this.connection.sender.scheduleLater(this);
     return true;
-  }
-
-  isQueueFull(): boolean {
-    return this.#deps.sender.isQueueFull();
-  }
-
-  countQueued(change: number): void {
-    this.#deps.sender.countQueued(change);
   }
 
   whenRoomy(): Promise<void> | undefined {
@@ -273,7 +248,7 @@ export class Stream implements ServerStream, Sendable {
   // The end
 
   reset(code: ErrorCode): void {
-    if (!this.#isClosed) this.#deps.resetStream(this.id, code);
+    if (!this.#isClosed) this.connection.resetStream(this.id, code);
   }
 
   /** Ends the stream early, without a response. */
@@ -293,9 +268,9 @@ export class Stream implements ServerStream, Sendable {
     this.#isClosed = true;
     if (this.#queue !== undefined) {
       this.#queue.drop();
-      this.#deps.sender.unschedule(this);
+      this.connection.sender.unschedule(this);
     }
-    if (!this.#isRetained) this.#deps.onReleased();
-    this.#deps.onClosed(this, mustReset);
+    if (!this.#isRetained) this.connection.onReleased();
+    this.connection.onClosed(this, mustReset);
   }
 }

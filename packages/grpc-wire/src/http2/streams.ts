@@ -21,8 +21,8 @@ export interface StreamsDependencies {
   readonly abuse: AbuseLimits;
   readonly errors: ConnectionErrors;
   readonly events: ConnectionEvents;
-  /** Called when the last open stream has closed. */
-  onEmpty(): void;
+  /** Called when the last stream has closed after `refuseNew`. */
+  onDrained(): void;
 }
 
 /** Opens, resets and closes the streams of one connection, and remembers how they closed. */
@@ -40,6 +40,8 @@ export class Streams implements StreamDependencies {
   /** The streams that count against `maxConcurrentStreams`: open ones, and closed ones with a running handler. */
   #slots = 0;
   #lastId = 0;
+  /** The time when the last open stream closed. */
+  emptySince = performance.now();
   /** The server ignores streams above this id: they began after its last GOAWAY. */
   #lastAcceptedId = MAX_STREAM_ID;
   /** The client has skipped an id, so a stream with a lower id may never have been open. */
@@ -146,7 +148,9 @@ export class Streams implements StreamDependencies {
   onClosed(stream: Stream, mustReset: boolean): void {
     if (mustReset) this.#sendReset(stream.id, ErrorCode.NO_ERROR);
     this.#table.delete(stream);
-    if (this.#table.size === 0) this.#deps.onEmpty();
+    if (this.#table.size > 0) return;
+    this.emptySince = this.clock.now;
+    if (this.isRefusing) this.#deps.onDrained();
   }
 
   onReleased(): void {

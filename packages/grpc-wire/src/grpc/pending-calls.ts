@@ -1,13 +1,13 @@
-import { DeadlineWheel, type Timed } from "./deadlines.ts";
+import { Deadlines, type Timed } from "./deadlines.ts";
 
 /** Counts the pending calls of all connections, and enforces their deadlines. */
 export class PendingCalls {
-  readonly #deadlines: DeadlineWheel;
+  readonly #deadlines: Deadlines;
   #count = 0;
 
   /** @param clock monotonic, in milliseconds */
   constructor(clock: () => number) {
-    this.#deadlines = new DeadlineWheel(clock);
+    this.#deadlines = new Deadlines(clock);
   }
 
   get count(): number {

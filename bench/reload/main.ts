@@ -15,6 +15,7 @@ import { loadRules } from "../../packages/tollgate/src/rules/load-rules.ts";
 import { ActiveRules } from "../../packages/tollgate/src/service/active-rules.ts";
 import { FileSource } from "../../packages/tollgate/src/sources/files.ts";
 import { RuleCompiler } from "../../packages/tollgate/src/sources/rule-compiler.ts";
+import { threadMicroseconds } from "../support/cpu-time.ts";
 import { median, table } from "../support/figures.ts";
 import { rulesYaml } from "../support/rules-yaml.ts";
 
@@ -112,8 +113,8 @@ async function measure(yaml: string): Promise<(string | number)[]> {
     const from = performance.now();
     loadRules([{ name: "rules.yaml", text: yaml }], { mergeDomains: false });
     const here = performance.now() - from;
-    const { texts, ...columns } = rules.current!.compiled;
-    const bytes = [texts.bytes, texts.ends, texts.slots, ...Object.values(columns)].reduce(
+    const { texts, nodes, slots, fallbacks, wildcards } = rules.current!.compiled;
+    const bytes = [texts.bytes, texts.ends, texts.slots, nodes, slots, fallbacks, wildcards].reduce(
       (sum, { byteLength }) => sum + byteLength,
       0,
     );
@@ -147,21 +148,15 @@ async function longestTurn(until: Promise<unknown>): Promise<Turn> {
     isOver = true;
   });
   const longest = { wall: 0, cpu: 0 };
-  let [wall, cpu] = [performance.now(), threadCpu()];
+  let [wall, cpu] = [performance.now(), threadMicroseconds()];
   while (!isOver) {
     await new Promise((resolve) => setImmediate(resolve));
-    const now = [performance.now(), threadCpu()] as const;
+    const now = [performance.now(), threadMicroseconds()] as const;
     longest.wall = Math.max(longest.wall, now[0] - wall);
-    longest.cpu = Math.max(longest.cpu, now[1] - cpu);
+    longest.cpu = Math.max(longest.cpu, (now[1] - cpu) / 1000);
     [wall, cpu] = now;
   }
   return longest;
-}
-
-/** Milliseconds of CPU that this thread has used. */
-function threadCpu(): number {
-  const { user, system } = process.threadCpuUsage();
-  return (user + system) / 1000;
 }
 
 function delay(milliseconds: number): Promise<void> {

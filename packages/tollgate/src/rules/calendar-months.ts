@@ -1,19 +1,15 @@
 /** `USE_CALENDAR_MONTH_RATE_LIMIT`. */
 import { Unit } from "../protocol/messages.ts";
-import type { DraftConfig, DraftDescriptor, DraftLimit } from "./draft.ts";
+import type { DraftDescriptor, DraftLimit } from "./draft.ts";
 
 /** Gives a calendar in UTC to every fixed window of one month that has no calendar of its own. */
-export function withCalendarMonths(config: DraftConfig): DraftConfig {
-  return { ...config, descriptors: config.descriptors.map(inDescriptor) };
-}
-
-function inDescriptor(descriptor: DraftDescriptor): DraftDescriptor {
+export function withCalendarMonths(descriptor: DraftDescriptor): DraftDescriptor {
   const { limit, limits, descriptors } = descriptor;
   return {
     ...descriptor,
     limit: limit && inLimit(limit),
     ...(limits && { limits: { ...limits, items: limits.items.map(inLimit) } }),
-    descriptors: descriptors.map(inDescriptor),
+    descriptors: descriptors.map(withCalendarMonths),
   };
 }
 

@@ -1,12 +1,12 @@
 import { Unit } from "../protocol/messages.ts";
-import { checkLevel } from "./check-level.ts";
+import { withCalendarMonths } from "./calendar-months.ts";
+import { checkLevel, Siblings } from "./check-level.ts";
 import { checkSettings } from "./check-limits.ts";
-import { checkNames } from "./check-names.ts";
+import { Names } from "./check-names.ts";
 import { formatLocation } from "./diagnostic.ts";
-import type { DraftConfig, DraftDescriptor, DraftDomain, DraftLimit } from "./draft.ts";
+import type { DraftConfig, DraftDescriptor, DraftLimit } from "./draft.ts";
 import { isPattern } from "./pattern.ts";
 import type { Report } from "./report.ts";
-import type { Location } from "./rule.ts";
 
 /** Options for loading files of rules. */
 export interface LoadOptions {
@@ -23,50 +23,62 @@ export function loadOptionsOf({ mergeDomains, calendarMonths, fixedWindowsOnly }
   return { mergeDomains, calendarMonths, fixedWindowsOnly };
 }
 
-/**
- * Checks the configurations against each other and groups them by domain.
- * @param complete whether every file could be read. If not, names that seem to be missing may be in the other files.
- */
-export function checkConfigs(
-  configs: readonly DraftConfig[],
-  options: LoadOptions,
-  complete: boolean,
-  report: Report,
-): readonly DraftDomain[] {
-  for (const config of configs) {
-    for (const descriptor of config.descriptors) checkDescriptor(descriptor, options, report);
+/** One domain of all files, whose rules are checked when they are asked for. */
+export class CheckedDomain {
+  readonly name: string;
+  readonly configs: DraftConfig[];
+  readonly #siblings = new Siblings(undefined);
+  readonly #names = new Names();
+
+  constructor(name: string, config: DraftConfig) {
+    this.name = name;
+    this.configs = [config];
   }
-  const domains = byDomain(configs, options, report);
-  for (const domain of domains) {
-    checkLevel(domain.descriptors, undefined, report);
-    checkNames(domain, complete, report);
+
+  /** Checks all rules, and yields them until the first error. */
+  *descriptors(options: LoadOptions, report: Report): Generator<DraftDescriptor> {
+    for (const { descriptors } of this.configs)
+      for (const read of descriptors) {
+        const descriptor = options.calendarMonths ? withCalendarMonths(read) : read;
+        checkDescriptor(descriptor, options, report);
+        this.#siblings.add(descriptor, report);
+        checkLevel(descriptor.descriptors, { above: undefined, descriptor }, report);
+        this.#names.add(descriptor, report);
+        if (!report.hasErrors) yield descriptor;
+      }
+    this.#siblings.finish(report);
   }
-  return domains;
+
+  /** Checks the names when all rules of all domains are read. */
+  finish(report: Report): void {
+    this.#names.finish(this.name, report);
+  }
 }
 
-function byDomain(
+/** Groups the configurations by domain. */
+export function domainsOf(
   configs: readonly DraftConfig[],
   options: LoadOptions,
   report: Report,
-): readonly DraftDomain[] {
-  const domains: { name: string; descriptors: DraftDescriptor[] }[] = [];
-  const first = new Map<string, { domain: (typeof domains)[number]; at: Location }>();
+): readonly CheckedDomain[] {
+  const domains: CheckedDomain[] = [];
+  const first = new Map<string, CheckedDomain>();
   for (const config of configs) {
     const name = config.domain;
     const known = name ? first.get(name) : undefined;
     if (known !== undefined && options.mergeDomains) {
-      known.domain.descriptors.push(...config.descriptors);
+      known.configs.push(config);
       continue;
     }
     if (name === "") {
       report.add("empty-domain", config.domainAt, "`domain` is missing or empty: give the rules a domain");
     } else if (known !== undefined) {
-      const message = `the domain "${name}" is already defined in ${formatLocation(known.at)}: put its rules into one file, or set MERGE_DOMAIN_CONFIG=true`;
+      const message = `the domain "${name}" is already defined in ${formatLocation(known.configs[0]!.domainAt)}: put its rules into one file, or set MERGE_DOMAIN_CONFIG=true`;
       report.add("duplicate-domain", config.domainAt, message);
     }
-    const domain = { name: name ?? "", descriptors: [...config.descriptors] };
+    const domain = new CheckedDomain(name ?? "", config);
     domains.push(domain);
-    if (name && known === undefined) first.set(name, { domain, at: config.domainAt });
+    if (name && known === undefined) first.set(name, domain);
   }
   return domains;
 }

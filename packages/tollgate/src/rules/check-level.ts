@@ -2,6 +2,7 @@ import { formatLocation } from "./diagnostic.ts";
 import type { DraftDescriptor } from "./draft.ts";
 import { covers, isPattern, overlap, type Pattern, parsePattern } from "./pattern.ts";
 import type { Report } from "./report.ts";
+import type { Location } from "./rule.ts";
 
 /** Checks the rules of one level against each other, then the levels below. */
 export function checkLevel(
@@ -10,51 +11,78 @@ export function checkLevel(
   report: Report,
 ): void {
   if (level.length > 1) {
-    const byKey = Map.groupBy(
-      level.filter((one) => one.key),
-      (one) => one.key as string,
-    );
-    for (const siblings of byKey.values()) checkSiblings(siblings, above, report);
+    const siblings = new Siblings(above);
+    for (const one of level) siblings.add(one, report);
+    siblings.finish(report);
   }
   for (const one of level)
     if (one.descriptors.length > 0) checkLevel(one.descriptors, { above, descriptor: one }, report);
 }
 
+/** The part of a descriptor that a fault shows. */
+type Named = Pick<DraftDescriptor, "key" | "value" | "at">;
+
 /** The descriptors above a level, as a list. Only a fault needs them as a text. */
 interface Above {
   readonly above: Above | undefined;
-  readonly descriptor: DraftDescriptor;
+  readonly descriptor: Named;
 }
 
 function pathOf(above: Above | undefined): string {
   return above === undefined ? "" : `${pathOf(above.above)}${named(above.descriptor)}.`;
 }
 
-function named(descriptor: DraftDescriptor): string {
-  const { key, value } = descriptor;
+function named({ key, value }: Named): string {
   return value === undefined ? (key ?? "") : `${key}=${value}`;
 }
 
-function checkSiblings(siblings: readonly DraftDescriptor[], above: Above | undefined, report: Report): void {
-  const first = new Map<string | undefined, DraftDescriptor>();
-  const patterns: { pattern: Pattern; descriptor: DraftDescriptor }[] = [];
-  for (const descriptor of siblings) {
-    const known = first.get(descriptor.value);
-    if (known !== undefined) {
-      const message = `duplicate descriptor \`${pathOf(above)}${named(descriptor)}\`: the first is in ${formatLocation(known.at)}`;
-      report.add("duplicate-descriptor", descriptor.at, message);
-      continue;
-    }
-    first.set(descriptor.value, descriptor);
-    if (isPattern(descriptor.value)) patterns.push({ pattern: parsePattern(descriptor.value), descriptor });
-  }
-  checkPatterns(patterns, report);
-  const keyOnly = first.get(undefined);
-  const all = patterns.find(({ pattern }) => pattern.literals === 0);
-  if (keyOnly !== undefined && all !== undefined) neverMatches(keyOnly, all.descriptor, report);
+/** The descriptors of one level and key. */
+interface SameKey {
+  /** The place of the first descriptor with each value. */
+  readonly first: Map<string | undefined, Location>;
+  readonly patterns: Ranked[];
 }
 
-type Ranked = { readonly pattern: Pattern; readonly descriptor: DraftDescriptor };
+/** Compares the descriptors of one level. Keeps only what a later fault shows of each. */
+export class Siblings {
+  readonly #above: Above | undefined;
+  readonly #byKey = new Map<string, SameKey>();
+
+  constructor(above: Above | undefined) {
+    this.#above = above;
+  }
+
+  add({ key, value, at }: DraftDescriptor, report: Report): void {
+    if (!key) return;
+    let same = this.#byKey.get(key);
+    if (same === undefined) {
+      same = { first: new Map(), patterns: [] };
+      this.#byKey.set(key, same);
+    }
+    const known = same.first.get(value);
+    if (known !== undefined) {
+      const message = `duplicate descriptor \`${pathOf(this.#above)}${named({ key, value, at })}\`: the first is in ${formatLocation(known)}`;
+      report.add("duplicate-descriptor", at, message);
+      return;
+    }
+    same.first.set(value, at);
+    if (isPattern(value))
+      same.patterns.push({ pattern: parsePattern(value), descriptor: { key, value, at } });
+  }
+
+  /** Checks the wildcards. */
+  finish(report: Report): void {
+    for (const [key, { first, patterns }] of this.#byKey) {
+      checkPatterns(patterns, report);
+      const at = first.get(undefined);
+      const all = patterns.find(({ pattern }) => pattern.literals === 0);
+      if (at !== undefined && all !== undefined)
+        neverMatches({ key, value: undefined, at }, all.descriptor, report);
+    }
+  }
+}
+
+type Ranked = { readonly pattern: Pattern; readonly descriptor: Named };
 
 function checkPatterns(patterns: readonly Ranked[], report: Report): void {
   // Only patterns of equal rank can hide each other, and overlapping patterns of equal rank have equal prefixes.
@@ -91,7 +119,7 @@ function checkEqualRank(group: readonly Ranked[], report: Report): void {
   }
 }
 
-function neverMatches(hidden: DraftDescriptor, hiding: DraftDescriptor, report: Report): void {
+function neverMatches(hidden: Named, hiding: Named, report: Report): void {
   const message = `\`${named(hidden)}\` never matches: \`${named(hiding)}\` (${formatLocation(hiding.at)}) matches all of its values first`;
   report.add("never-matches", hidden.at, message);
 }

@@ -1,45 +1,50 @@
 import { formatLocation } from "./diagnostic.ts";
-import type { DraftDescriptor, DraftDomain, DraftLimit, DraftReplaces } from "./draft.ts";
+import type { DraftDescriptor, DraftLimit, DraftReplaces } from "./draft.ts";
 import { nearest } from "./nearest.ts";
 import type { Report } from "./report.ts";
 import type { Location } from "./rule.ts";
 
-/** Checks the names and replacements of one domain: unknown names, duplicate names, cycles. */
-export function checkNames(domain: DraftDomain, complete: boolean, report: Report): void {
-  const names = new Map<string, Location>();
-  const replaces: DraftReplaces[] = [];
+/** The names and replacements of one domain. Checks them: unknown names, duplicate names, cycles. */
+export class Names {
+  readonly #names = new Map<string, Location>();
+  readonly #replaces: DraftReplaces[] = [];
   /** For each name, the names that the limits of this name replace. */
-  const edges = new Map<string, { readonly to: string; readonly at: Location }[]>();
-  const visit = ({ limit, descriptors }: DraftDescriptor): void => {
-    if (limit !== undefined) visitLimit(limit);
-    for (const descriptor of descriptors) visit(descriptor);
-  };
-  const visitLimit = (limit: DraftLimit): void => {
-    replaces.push(...limit.replaces);
+  readonly #edges = new Map<string, { readonly to: string; readonly at: Location }[]>();
+
+  add({ limit, descriptors }: DraftDescriptor, report: Report): void {
+    if (limit !== undefined) this.#addLimit(limit, report);
+    for (const descriptor of descriptors) this.add(descriptor, report);
+  }
+
+  #addLimit(limit: DraftLimit, report: Report): void {
+    this.#replaces.push(...limit.replaces);
     if (limit.name === "") return;
-    const first = names.get(limit.name);
-    if (first === undefined) names.set(limit.name, limit.nameAt);
+    const first = this.#names.get(limit.name);
+    if (first === undefined) this.#names.set(limit.name, limit.nameAt);
     else {
       const message = `duplicate name "${limit.name}" (first in ${formatLocation(first)}): a rule that replaces it replaces both limits`;
       report.add("duplicate-name", limit.nameAt, message);
     }
-    const targets = edges.get(limit.name) ?? [];
+    const targets = this.#edges.get(limit.name) ?? [];
     for (const { name, at } of limit.replaces)
       if (name && name !== limit.name) targets.push({ to: name, at });
-    edges.set(limit.name, targets);
-  };
-  for (const descriptor of domain.descriptors) visit(descriptor);
-  if (complete) {
-    const known = [...names.keys()];
-    for (const { name, at } of replaces) {
-      if (!name || names.has(name)) continue;
-      const near = known.length > 1000 ? undefined : nearest(name, known);
-      const right = near === undefined ? "" : `: did you mean "${near}"?`;
-      const message = `no rule of the domain "${domain.name}" has the name "${name}"${right}`;
-      report.add("replaces-unknown-name", at, message);
-    }
+    this.#edges.set(limit.name, targets);
   }
-  reportCycles(edges, report);
+
+  /** @param domain its name */
+  finish(domain: string, report: Report): void {
+    if (report.isComplete) {
+      const known = [...this.#names.keys()];
+      for (const { name, at } of this.#replaces) {
+        if (!name || this.#names.has(name)) continue;
+        const near = known.length > 1000 ? undefined : nearest(name, known);
+        const right = near === undefined ? "" : `: did you mean "${near}"?`;
+        const message = `no rule of the domain "${domain}" has the name "${name}"${right}`;
+        report.add("replaces-unknown-name", at, message);
+      }
+    }
+    reportCycles(this.#edges, report);
+  }
 }
 
 type Edges = ReadonlyMap<string, readonly { readonly to: string; readonly at: Location }[]>;

@@ -16,14 +16,21 @@ import {
   UNLIMITED,
   VALUE_TO_METRIC,
 } from "./compiled-rules.ts";
-import type { DraftDescriptor, DraftDomain, DraftLimit } from "./draft.ts";
+import type { DraftDescriptor, DraftLimit } from "./draft.ts";
 import { IntList } from "./int-list.ts";
 import { bySpecificity, isPattern, parsePattern } from "./pattern.ts";
 import type { Location } from "./rule.ts";
 import { detailsOf } from "./rule-details.ts";
-import { sizeOfTable, TextIdsBuilder } from "./text-ids.ts";
+import { sizeOfTable, TextIdsBuilder } from "./text-ids-builder.ts";
 
-/** Compiles domains that were checked and have no errors, each domain once. */
+/** The rules of one domain, from all its files. */
+export interface DraftDomain {
+  readonly name: string;
+  /** Read once. Checked, and without errors. */
+  readonly descriptors: Iterable<DraftDescriptor>;
+}
+
+/** Compiles rules, each domain once. */
 export function compileRules(domains: readonly DraftDomain[]): CompiledRules {
   return new Compiler().compile(domains);
 }
@@ -43,6 +50,7 @@ class Compiler {
   readonly #steps = new IntList();
   readonly #fallbacks = new IntList();
   readonly #wildcards = new IntList();
+  #size = 0;
 
   compile(domains: readonly DraftDomain[]): CompiledRules {
     this.#addNode(0, 0, 0, 0, 0, undefined, 0);
@@ -61,17 +69,20 @@ class Compiler {
       slots: this.#slots(),
       fallbacks: this.#fallbacks.finish(),
       wildcards: this.#wildcards.finish(),
+      size: this.#size,
     };
   }
 
-  #addLevel(parent: number, descriptors: readonly DraftDescriptor[]): void {
+  #addLevel(parent: number, descriptors: Iterable<DraftDescriptor>): void {
     let others: Map<number, Others> | undefined;
+    const exact = new Set<number>();
     for (const descriptor of descriptors) {
       const { value } = descriptor;
       const key = this.#texts.add((descriptor as Keyed).key);
       const number = this.#addDescriptor(parent, key, descriptor);
       if (value !== undefined && !isPattern(value)) {
         this.#steps.push(parent, key, this.#texts.add(value), number);
+        exact.add(key);
         continue;
       }
       others ??= new Map();
@@ -83,16 +94,16 @@ class Compiler {
       if (value === undefined) known.keyOnly = number;
       else known.wildcards.push({ text: value, node: number });
     }
-    for (const [key, known] of others ?? []) this.#addFallback(parent, key, known);
+    for (const [key, known] of others ?? []) this.#addFallback(parent, key, known, exact.has(key));
   }
 
-  #addFallback(level: number, key: number, { keyOnly, wildcards }: Others): void {
+  #addFallback(level: number, key: number, { keyOnly, wildcards }: Others, hasExact: boolean): void {
     const start = this.#wildcards.length;
     const sorted = wildcards
       .map(({ text, node }) => ({ pattern: parsePattern(text), node }))
       .sort((a, b) => bySpecificity(a.pattern, b.pattern));
     for (const { node } of sorted) this.#wildcards.push(node);
-    this.#fallbacks.push(keyOnly, start, this.#wildcards.length);
+    this.#fallbacks.push(keyOnly, start, this.#wildcards.length, hasExact ? 1 : 0);
     this.#steps.push(level, key, NO_VALUE, this.#fallbacks.length / FALLBACK);
   }
 
@@ -100,6 +111,7 @@ class Compiler {
     const { value, at, descriptors } = descriptor;
     const limit = descriptor.limit ?? descriptor.limits?.items[0];
     const isUnlimited = limit?.unlimited === true;
+    if (limit !== undefined) this.#size++;
     const number = this.#addNode(
       parent,
       key,

@@ -14,13 +14,8 @@ export interface DraftConfig {
   /** Empty when missing; undefined when it could not be read. */
   readonly domain: string | undefined;
   readonly domainAt: Location;
-  readonly descriptors: readonly DraftDescriptor[];
-}
-
-/** The rules of one domain, from all its files. */
-export interface DraftDomain {
-  readonly name: string;
-  readonly descriptors: readonly DraftDescriptor[];
+  /** Those of a file that is read in parts can be read once. */
+  readonly descriptors: Iterable<DraftDescriptor>;
 }
 
 export interface DraftDescriptor {

@@ -1,5 +1,4 @@
-import { withCalendarMonths } from "./calendar-months.ts";
-import { checkConfigs, type LoadOptions } from "./check-configs.ts";
+import { domainsOf, type LoadOptions } from "./check-configs.ts";
 import { compileRules } from "./compile.ts";
 import type { CompiledRules } from "./compiled-rules.ts";
 import type { Diagnostic } from "./diagnostic.ts";
@@ -74,12 +73,11 @@ export function loadResources(
 export function compileFiles(files: readonly RuleFile[], options: LoadOptions): CompileResult {
   const report = new Report();
   const configs: DraftConfig[] = [];
-  const ruleFiles = inOrder(files.filter((file) => !isTestFile(file)));
-  for (const file of ruleFiles) {
+  for (const file of inOrder(files.filter((one) => !isTestFile(one)))) {
     const config = readFile(file, report);
     if (config !== undefined) configs.push(config);
   }
-  return finish(configs, options, configs.length === ruleFiles.length, report);
+  return finish(configs, options, report);
 }
 
 /** Checks and compiles a set of xDS resources. Never throws: faults of the resources become diagnostics. */
@@ -89,7 +87,7 @@ export function compileResources(
 ): CompileResult {
   const report = new Report();
   const configs = inOrder(resources).map((resource) => readResource(resource, report));
-  return finish(configs, options, true, report);
+  return finish(configs, options, report);
 }
 
 function install({ compiled, diagnostics }: CompileResult): LoadResult {
@@ -105,6 +103,7 @@ function readFile(file: RuleFile, report: Report): DraftConfig | undefined {
   if (file.text.length > MAX_FILE_LENGTH) {
     const location = { file: file.name, line: 0, column: 0 };
     report.add("too-large", location, `the file is larger than ${MAX_FILE_LENGTH} characters`);
+    report.isComplete = false;
     return undefined;
   }
   const source = new Source(file.name, file.text);
@@ -116,14 +115,11 @@ function readFile(file: RuleFile, report: Report): DraftConfig | undefined {
   return readRules(source, report);
 }
 
-function finish(
-  configs: readonly DraftConfig[],
-  options: LoadOptions,
-  complete: boolean,
-  report: Report,
-): CompileResult {
-  const read = options.calendarMonths ? configs.map(withCalendarMonths) : configs;
-  const domains = checkConfigs(read, options, complete, report);
-  const compiled = report.hasErrors ? undefined : compileRules(domains);
-  return { compiled, diagnostics: report.finish() };
+function finish(configs: readonly DraftConfig[], options: LoadOptions, report: Report): CompileResult {
+  const domains = domainsOf(configs, options, report);
+  const compiled = compileRules(
+    domains.map((domain) => ({ name: domain.name, descriptors: domain.descriptors(options, report) })),
+  );
+  for (const domain of domains) domain.finish(report);
+  return { compiled: report.hasErrors ? undefined : compiled, diagnostics: report.finish() };
 }

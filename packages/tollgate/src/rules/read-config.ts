@@ -27,7 +27,7 @@ export function readConfig(root: YamlNode, reading: ReadingState): DraftConfig {
   return { file, domain: mapping.text("domain"), domainAt: mapping.at("domain"), descriptors };
 }
 
-function readDescriptor(node: YamlNode, reading: ReadingState): DraftDescriptor | undefined {
+export function readDescriptor(node: YamlNode, reading: ReadingState): DraftDescriptor | undefined {
   const mapping = readMapping(node, "descriptor", node.offset, "a descriptor", reading);
   if (mapping === undefined) return undefined;
   const key = mapping.text("key");

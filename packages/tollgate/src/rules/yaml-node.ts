@@ -16,8 +16,7 @@ export interface YamlScalar {
 export interface YamlSequence {
   readonly kind: "sequence";
   readonly offset: number;
-  /** The items. Those of a list that is composed in parts can be read once. */
-  readonly items: Iterable<YamlNode>;
+  readonly items: readonly YamlNode[];
 }
 
 export interface YamlMapping {

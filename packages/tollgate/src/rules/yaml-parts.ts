@@ -30,23 +30,27 @@ interface ListBounds {
   readonly column: number;
 }
 
-/**
- * Returns the root of a file whose list composes its items when they are asked for. Returns undefined if the file has no
- * such list. After any entry in the report, the items may be incomplete.
- */
-export function parseInParts(source: Source, report: Report, partLength: number): YamlNode | undefined {
+/** A file whose list is read in parts. */
+export interface FileInParts {
+  /** The root without the items. */
+  readonly root: YamlNode;
+  /** The list without its items. */
+  readonly list: YamlNode;
+  /** Composed when they are asked for. Incomplete after any entry in the report. */
+  readonly items: Iterable<YamlNode>;
+}
+
+/** Parses a file in parts. Returns undefined if it has no list in block style at the top level. */
+export function parseInParts(source: Source, report: Report, partLength: number): FileInParts | undefined {
   const bounds = findList(source.text);
   if (bounds === undefined) return undefined;
   const composer = new Composer(source, report);
   const root = composeRest(source, bounds, composer, report);
   if (root === undefined) return undefined;
+  const list = { kind: "sequence", offset: bounds.offset, items: [] } as const;
+  const pairs = root.pairs.map((pair) => (isList(pair.key, bounds) ? { key: pair.key, value: list } : pair));
   const items = composeItems(source, bounds, partLength, composer, report);
-  const pairs = root.pairs.map((pair) =>
-    isList(pair.key, bounds)
-      ? { key: pair.key, value: { kind: "sequence", offset: bounds.offset, items } as const }
-      : pair,
-  );
-  return { ...root, pairs };
+  return { root: { ...root, pairs }, list, items };
 }
 
 /** Finds a list in block style at the top level, as it looks like. `composeRest` checks that it is one. */

@@ -129,3 +129,41 @@ test("a diagnostic contains its source line", () => {
   assert.equal(fault?.sourceLine, "descriptors: 5 # five");
   assert.deepEqual(fault?.location, { file: "a.yaml", line: 2, column: 14 });
 });
+
+/** A file that is read in parts, in blocks of `descriptors`. */
+function large(end: string): { name: string; text: string } {
+  const rules = Array.from(
+    { length: 4000 },
+    (_, index) => `  - { key: k, value: "${index}", ${limit(1)} }\n`,
+  );
+  return { name: "large.yaml", text: `domain: d\ndescriptors:\n${rules.join("")}${end}` };
+}
+
+test("in a large file, rules of different parts are checked against each other", () => {
+  const { ruleSet, diagnostics } = loadRules([large(`  - { key: k, value: "7" }\n`)], separate);
+  assert.equal(ruleSet, undefined);
+  assert.deepEqual(diagnostics.map(formatDiagnostic), [
+    "large.yaml:4003:5: duplicate descriptor `k=7`: the first is in large.yaml:10:5",
+  ]);
+});
+
+test("a warning at the end of a large file does not change its rules", () => {
+  const { ruleSet, diagnostics } = loadRules([large(`  - { key: e, descriptors: }\n`)], separate);
+  assert.deepEqual(
+    diagnostics.map(({ code }) => code),
+    ["null-descriptors"],
+  );
+  assert.deepEqual(
+    Array.from(ruleSet!.rules(), ({ path }) => path[0]),
+    Array.from({ length: 4000 }, (_, index) => `k_${index}`),
+  );
+});
+
+test("names may be in the part of a large file that cannot be read", () => {
+  const one = file("a.yaml", "d", "key: a, rate_limit: { unlimited: true, replaces: [{ name: n }] }");
+  const broken = large("  - { key: b, rate_limit: { unlimited: true, name: n }\n");
+  assert.deepEqual(
+    loadRules([one, broken], merged).diagnostics.map(({ code }) => code),
+    ["yaml-syntax"],
+  );
+});

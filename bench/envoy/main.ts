@@ -1,8 +1,7 @@
 /**
  * `npm run bench -- envoy [--rounds=5]`: the CPU of a decision behind a real Envoy with one worker and 16 connections, with
- * equal keys and with 10,000, without and with tracing. At this shape each read of the service has one or two calls. All
- * services run at once on one core, and get calls in short turns; Envoy, its client, its upstream and Redis share the
- * other cores.
+ * equal keys and with 10,000, without and with tracing. All services run at once on one core, and get calls in short turns.
+ * Envoy, its client, its upstream and Redis share the other cores.
  */
 import { parseArgs } from "node:util";
 import { installEnvoy } from "../../packages/tollgate/envoy/install.ts";
@@ -73,9 +72,11 @@ export async function measureEnvoy(
       for (const [load, { keys, isTraced }] of Object.entries(workloads)) {
         const take = (name: string, calls: number) => envoy.take(started[name]!, { keys, isTraced, calls });
         for (const name of names) await take(name, load === firstLoad ? warmUp : Math.ceil(warmUp / 20));
+        const figures = new Map<string, Served[]>(names.map((name) => [name, []]));
         for (let round = 0; round < rounds; round++)
           for (const [name, turns] of await interleaved(names, TURNS, (name) => take(name, CALLS)))
-            (results.get(name)![load] ??= []).push(meanOf(turns));
+            figures.get(name)!.push(meanOf(turns));
+        for (const [name, served] of figures) results.get(name)![load] = served;
       }
       return results;
     } finally {

@@ -26,9 +26,13 @@ export interface RunningEnvoy {
 export async function startEnvoy(binary: string, peers: readonly Peer[]): Promise<RunningEnvoy> {
   const folder = mkdtempSync(join(tmpdir(), "bench-envoy-"));
   const pinned = ["-c", loadCores];
-  const client = spawn("taskset", [...pinned, process.execPath, join(import.meta.dirname, "load-client.ts")], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
+  const client = spawn(
+    "taskset",
+    [...pinned, process.execPath, join(import.meta.dirname, "load-client.ts")],
+    {
+      stdio: ["pipe", "pipe", "inherit"],
+    },
+  );
   const lines = createInterface(client.stdout)[Symbol.asyncIterator]();
   const nextLine = async (): Promise<string> => {
     const { value, done } = await lines.next();

@@ -35,15 +35,29 @@ const tracing = {
   },
 };
 
-export interface BootstrapOptions {
+/** A listener of Envoy, and the rate limit service that it asks. */
+export interface Gateway {
   readonly port: number;
-  readonly upstream: number;
   readonly service: number;
   readonly isTraced: boolean;
 }
 
-/** Envoy's bootstrap with the two descriptors of the gateway's workload: path and client address, and tenant. */
-export function bootstrap({ port, upstream, service, isTraced }: BootstrapOptions): object {
+/** Envoy's bootstrap: a listener for each gateway, all with one upstream. */
+export function bootstrap(upstream: number, gateways: readonly Gateway[]): object {
+  return {
+    static_resources: {
+      listeners: gateways.map(listener),
+      clusters: [
+        cluster("upstream", upstream, false),
+        cluster("spans", 1, true),
+        ...gateways.map(({ port, service }) => cluster(`ratelimit-${port}`, service, true)),
+      ],
+    },
+  };
+}
+
+/** A listener with the two descriptors of the gateway's workload: path and client address, and tenant. */
+function listener({ port, isTraced }: Gateway): object {
   const path = { request_headers: { header_name: ":path", descriptor_key: "path" } };
   const tenant = { request_headers: { header_name: "x-tenant", descriptor_key: "tenant" } };
   const limits = [{ actions: [path, { remote_address: {} }] }, { actions: [tenant] }];
@@ -71,7 +85,7 @@ export function bootstrap({ port, upstream, service, isTraced }: BootstrapOption
           failure_mode_deny: true,
           rate_limit_service: {
             transport_api_version: "V3",
-            grpc_service: { envoy_grpc: { cluster_name: "ratelimit" } },
+            grpc_service: { envoy_grpc: { cluster_name: `ratelimit-${port}` } },
           },
         },
       },
@@ -79,23 +93,10 @@ export function bootstrap({ port, upstream, service, isTraced }: BootstrapOption
     ],
   };
   return {
-    static_resources: {
-      listeners: [
-        {
-          name: "gateway",
-          address: socketAddress(port),
-          filter_chains: [
-            {
-              filters: [{ name: "envoy.filters.network.http_connection_manager", typed_config: manager }],
-            },
-          ],
-        },
-      ],
-      clusters: [
-        cluster("upstream", upstream, false),
-        cluster("ratelimit", service, true),
-        cluster("spans", 1, true),
-      ],
-    },
+    name: `gateway-${port}`,
+    address: socketAddress(port),
+    filter_chains: [
+      { filters: [{ name: "envoy.filters.network.http_connection_manager", typed_config: manager }] },
+    ],
   };
 }

@@ -1,20 +1,21 @@
 /**
  * The process behind and in front of Envoy: the upstream, and 16 connections that send one request after the other. Prints
- * the port of the upstream, reads the load as a line of JSON, sends the requests, and prints the server's CPU for each.
+ * the port of the upstream. Then reads turns as lines of JSON, and prints the figures of each.
  */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { createInterface } from "node:readline";
-import { cpuMicroseconds } from "../support/process.ts";
+import type { Served } from "../gateway/load.ts";
+import { cpuMicroseconds, residentMemory } from "../support/process.ts";
 
-export interface EnvoyLoad {
-  /** The port of Envoy. */
+/** Calls to one service. */
+export interface Turn {
+  /** A port of Envoy. */
   readonly port: number;
-  /** The process id of the rate limit service. */
+  /** The process id of the rate limit service behind that port. */
   readonly pid: number;
   readonly keys: number;
   readonly calls: number;
-  readonly warmUp: number;
 }
 
 const CONNECTIONS = 16;
@@ -34,22 +35,13 @@ function onHeaders(socket: Socket, each: (head: string) => void): void {
   });
 }
 
-const upstream = createServer((socket) => {
-  socket.on("error", () => socket.destroy());
-  onHeaders(socket, () => socket.write(OK));
-});
-await once(upstream.listen(0, "127.0.0.1"), "listening");
-console.log((upstream.address() as AddressInfo).port);
-
-const [line] = (await once(createInterface(process.stdin), "line")) as [string];
-const load = JSON.parse(line) as EnvoyLoad;
 let number = 0;
 
 /** Sends requests on one connection until `left` is used up. */
-function send(socket: Socket, left: { calls: number }): Promise<void> {
+function send(socket: Socket, keys: number, left: { calls: number }): Promise<void> {
   const next = (): void => {
     left.calls--;
-    const key = number++ % load.keys;
+    const key = number++ % keys;
     const address = `10.${key >>> 16}.${(key >>> 8) & 0xff}.${key & 0xff}`;
     const tenant = `tenant-${key % 1000}`;
     socket.write(
@@ -69,22 +61,33 @@ function send(socket: Socket, left: { calls: number }): Promise<void> {
   });
 }
 
-async function run(sockets: readonly Socket[], calls: number): Promise<void> {
+const socketsOfPort = new Map<number, readonly Socket[]>();
+
+async function take({ port, pid, keys, calls }: Turn): Promise<Served> {
+  let sockets = socketsOfPort.get(port);
+  if (sockets === undefined) {
+    sockets = Array.from({ length: CONNECTIONS }, () => connect(port, "127.0.0.1"));
+    await Promise.all(sockets.map((socket) => once(socket, "connect")));
+    socketsOfPort.set(port, sockets);
+  }
   const left = { calls };
-  await Promise.all(sockets.map((socket) => send(socket, left)));
+  const before = cpuMicroseconds(pid);
+  const start = performance.now();
+  await Promise.all(sockets.map((socket) => send(socket, keys, left)));
+  const seconds = (performance.now() - start) / 1000;
+  return {
+    cpuMicroseconds: (cpuMicroseconds(pid) - before) / calls,
+    perSecond: calls / seconds,
+    mebibytes: residentMemory(pid),
+  };
 }
 
-const sockets = Array.from({ length: CONNECTIONS }, () => connect(load.port, "127.0.0.1"));
-await Promise.all(sockets.map((socket) => once(socket, "connect")));
-await run(sockets, load.warmUp);
-const before = cpuMicroseconds(load.pid);
-const start = performance.now();
-await run(sockets, load.calls);
-const seconds = (performance.now() - start) / 1000;
-console.log(
-  JSON.stringify({
-    cpuMicroseconds: (cpuMicroseconds(load.pid) - before) / load.calls,
-    perSecond: load.calls / seconds,
-  }),
-);
+const upstream = createServer((socket) => {
+  socket.on("error", () => socket.destroy());
+  onHeaders(socket, () => socket.write(OK));
+});
+await once(upstream.listen(0, "127.0.0.1"), "listening");
+console.log((upstream.address() as AddressInfo).port);
+for await (const line of createInterface(process.stdin))
+  console.log(JSON.stringify(await take(JSON.parse(line) as Turn)));
 process.exit(0);

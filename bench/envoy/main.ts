@@ -1,29 +1,23 @@
 /**
- * `npm run bench -- envoy [--rounds=3] [--calls=30000]`: the CPU of a decision behind a real Envoy with one worker and 16
- * connections, with equal keys and with 10,000, without and with tracing. At this shape each read of the service has one
- * or two calls. The servers run on one core; Envoy, its client, its upstream and Redis share the others.
+ * `npm run bench -- envoy [--rounds=5]`: the CPU of a decision behind a real Envoy with one worker and 16 connections, with
+ * equal keys and with 10,000, without and with tracing. All services run at once on one core, and get calls in short turns.
+ * Envoy, its client, its upstream and Redis share the other cores.
  */
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { createInterface } from "node:readline";
-import { setTimeout as sleep } from "node:timers/promises";
 import { parseArgs } from "node:util";
 import { installEnvoy } from "../../packages/tollgate/envoy/install.ts";
 import type { Served } from "../gateway/load.ts";
-import { type GatewayResults, gatewayPeers, gatewayTable } from "../gateway/main.ts";
+import { EMPTY, type GatewayResults, gatewayPeers, gatewayTable } from "../gateway/main.ts";
 import { interleaved, machine } from "../support/figures.ts";
-import { onPeer, type Peer } from "../support/peers.ts";
-import { loadCores, residentMemory } from "../support/process.ts";
+import { nodePeer, type Peer, type StartPeer } from "../support/peers.ts";
 import { startRedis } from "../support/redis.ts";
-import { freePort } from "../support/tollgate.ts";
-import { bootstrap } from "./bootstrap.ts";
-import type { EnvoyLoad } from "./load-client.ts";
+import { startEnvoy } from "./start.ts";
 
-/** The longest start of Envoy. */
-const START_MS = 30_000;
+/** Calls of a turn: some tenths of a second, so that a change of the machine's load affects all services alike. */
+const CALLS = 1000;
+/** Turns of a round: its figure is their mean. */
+const TURNS = 10;
+/** Calls of each service before the first round, until its code is compiled. */
+const WARM_UP = 60_000;
 
 const workloads: Readonly<Record<string, { keys: number; isTraced: boolean }>> = {
   "10,000 keys, traced": { keys: 10_000, isTraced: true },
@@ -33,95 +27,74 @@ const workloads: Readonly<Record<string, { keys: number; isTraced: boolean }>> =
 };
 
 export async function main(args: string[]): Promise<void> {
-  const { values } = parseArgs({ args, options: { rounds: { type: "string" }, calls: { type: "string" } } });
-  const rounds = Number(values.rounds ?? 3);
+  const { values } = parseArgs({ args, options: { rounds: { type: "string" } } });
+  const rounds = Number(values.rounds ?? 5);
   console.log(`${machine()}; medians of ${rounds} rounds\n`);
-  console.log(await envoyTable(rounds, Number(values.calls ?? 30_000)));
+  console.log(await envoyTable(rounds));
 }
 
 /** Measures with the Envoy that can be installed here; otherwise says why there is none. */
-export async function envoyTable(rounds: number, calls: number): Promise<string> {
+export async function envoyTable(rounds: number, warmUp = WARM_UP): Promise<string> {
   const envoy = installEnvoy();
   if ("reason" in envoy) return `Not measured: ${envoy.reason}`;
-  return gatewayTable(await measureEnvoy(envoy.binary, rounds, calls));
-}
-
-/** Measures all peers with the given binary of Envoy. */
-export async function measureEnvoy(binary: string, rounds: number, calls: number): Promise<GatewayResults> {
   const redis = await startRedis();
   try {
-    const peers = Object.entries(gatewayPeers(redis.url)).filter(([name]) => !name.startsWith("grpc-js"));
-    const results = new Map<string, Record<string, Served[]>>();
-    for (const [load, { keys, isTraced }] of Object.entries(workloads)) {
-      const measured = await interleaved(
-        peers.map(([name]) => name),
-        rounds,
-        (name) =>
-          onPeer(Object.fromEntries(peers)[name]!, (peer) =>
-            behindEnvoy(binary, peer, isTraced, { keys, calls, warmUp: Math.ceil(calls / 2) }),
-          ),
-      );
-      for (const [name, figures] of measured) results.set(name, { ...results.get(name), [load]: figures });
-    }
-    return results;
+    return gatewayTable(await measureEnvoy(envoy.binary, envoyPeers(redis.url), rounds, warmUp));
   } finally {
     await redis.stop();
   }
 }
 
-async function behindEnvoy(
-  binary: string,
-  { server, url }: Peer,
-  isTraced: boolean,
-  load: Pick<EnvoyLoad, "keys" | "calls" | "warmUp">,
-): Promise<Served> {
-  const folder = mkdtempSync(join(tmpdir(), "bench-envoy-"));
-  const client = spawn(
-    "taskset",
-    ["-c", loadCores, process.execPath, join(import.meta.dirname, "load-client.ts")],
-    { stdio: ["pipe", "pipe", "inherit"] },
-  );
-  const lines = createInterface(client.stdout)[Symbol.asyncIterator]();
-  const nextLine = async (): Promise<string> => {
-    const { value, done } = await lines.next();
-    if (done) throw new Error("the client behind Envoy ended early");
-    return value;
+/** The services of the gateway's table, without that of common libraries, and with the floor of a service over Redis. */
+function envoyPeers(redis: string): Record<string, StartPeer> {
+  const { [EMPTY]: empty, ...peers } = gatewayPeers(redis);
+  return {
+    [EMPTY]: empty!,
+    "a handler that sends PING to Redis": nodePeer("budgets/servers/round-trip.ts", { BENCH_REDIS: redis }),
+    ...Object.fromEntries(Object.entries(peers).filter(([name]) => !name.startsWith("grpc-js"))),
   };
-  const upstream = Number(await nextLine());
-  const port = await freePort();
-  const file = join(folder, "envoy.json");
-  writeFileSync(
-    file,
-    JSON.stringify(bootstrap({ port, upstream, service: Number(new URL(url).port), isTraced })),
-  );
-  const args = ["-c", loadCores, binary, "-c", file, "--concurrency", "1", "--use-dynamic-base-id"];
-  const envoy = spawn("taskset", [...args, "--log-level", "error"], { stdio: "ignore" });
+}
+
+/** Measures services behind the given binary of Envoy. */
+export async function measureEnvoy(
+  binary: string,
+  peers: Readonly<Record<string, StartPeer>>,
+  rounds: number,
+  warmUp: number,
+): Promise<GatewayResults> {
+  const started: Record<string, Peer> = {};
   try {
-    await untilServing(port);
-    client.stdin.end(`${JSON.stringify({ ...load, port, pid: server.pid })}\n`);
-    const figures = JSON.parse(await nextLine()) as Omit<Served, "mebibytes">;
-    return { ...figures, mebibytes: residentMemory(server.pid) };
+    for (const [name, start] of Object.entries(peers)) started[name] = await start();
+    const names = Object.keys(started);
+    const envoy = await startEnvoy(binary, Object.values(started));
+    try {
+      const results = new Map<string, Record<string, Served[]>>(names.map((name) => [name, {}]));
+      for (const [load, { keys, isTraced }] of Object.entries(workloads)) {
+        const take = (name: string, calls: number) => envoy.take(started[name]!, { keys, isTraced, calls });
+        for (const name of names) await take(name, load === firstLoad ? warmUp : Math.ceil(warmUp / 20));
+        const figures = new Map<string, Served[]>(names.map((name) => [name, []]));
+        for (let round = 0; round < rounds; round++)
+          for (const [name, turns] of await interleaved(names, TURNS, (name) => take(name, CALLS)))
+            figures.get(name)!.push(meanOf(turns));
+        for (const [name, served] of figures) results.get(name)![load] = served;
+      }
+      return results;
+    } finally {
+      await envoy.stop();
+    }
   } finally {
-    envoy.kill("SIGKILL");
-    client.kill("SIGKILL");
-    await Promise.all(
-      [envoy, client].map(
-        (child) => child.exitCode === null && child.signalCode === null && once(child, "exit"),
-      ),
-    );
-    rmSync(folder, { recursive: true, force: true });
+    for (const { server } of Object.values(started)) await server.stop();
   }
 }
 
-async function untilServing(port: number): Promise<void> {
-  for (const end = performance.now() + START_MS; performance.now() < end; ) {
-    const status = await fetch(`http://127.0.0.1:${port}/api/orders/1`, {
-      headers: { "x-tenant": "tenant-0" },
-    })
-      .then((response) => response.status)
-      .catch(() => 0);
-    if (status === 200) return;
-    await sleep(50);
-  }
-  throw new Error(`Envoy did not serve within ${START_MS / 1000} s`);
+const [firstLoad] = Object.keys(workloads);
+
+function meanOf(turns: readonly Served[]): Served {
+  const mean = (of: (turn: Served) => number) =>
+    turns.reduce((sum, turn) => sum + of(turn), 0) / turns.length;
+  return {
+    cpuMicroseconds: mean((turn) => turn.cpuMicroseconds),
+    perSecond: mean((turn) => turn.perSecond),
+    mebibytes: mean((turn) => turn.mebibytes),
+  };
 }

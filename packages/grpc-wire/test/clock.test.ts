@@ -52,7 +52,7 @@ test("a step in either direction does not change the deadline of a call", async 
   client.send(client.call(1, "/t.T/Hold", "", [["grpc-timeout", "1H"]]));
   while (held.length < 1) await new Promise((resolve) => setImmediate(resolve));
   step(t, 10 * HOUR);
-  // A deadline of its own shows that the wheel has turned since the step.
+  // A deadline of its own shows that deadlines were looked at since the step.
   client.send(client.call(3, "/t.T/Hold", "", [["grpc-timeout", "30m"]]));
   assert.equal((await client.answer(3)).fields.get("grpc-status"), String(Status.DEADLINE_EXCEEDED));
   assert.equal(held[0]!.cancelled, false);

@@ -25,8 +25,8 @@ const SHORT_BYTES = 1024;
  * status. Creates parts that few calls need on first use.
  */
 export abstract class ServerCall implements Call, StreamEvents, Timed {
-  /** State of the deadline wheel. */
-  wheelSlot = -1;
+  /** State of `Deadlines`. */
+  deadlinePlace = -1;
   /** The stream was reset, the connection was lost, or the deadline has passed. */
   cancelled = false;
   protected readonly stream: ServerStream;

@@ -1,55 +1,88 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
-import { DeadlineWheel, type Timed } from "./deadlines.ts";
+import { Deadlines, type Timed } from "./deadlines.ts";
 
 function start(t: TestContext) {
-  t.mock.timers.enable({ apis: ["setInterval", "Date"], now: 1_000_000 });
-  const wheel = new DeadlineWheel(Date.now);
+  t.mock.timers.enable({ apis: ["setTimeout", "Date"], now: 1_000_000 });
+  const deadlines = new Deadlines(Date.now);
   const fired: number[] = [];
-  const add = (inMs: number): Timed => {
+  const add = (inMs: number, onDeadline = () => {}): Timed => {
     const timed: Timed = {
       expiresAt: Date.now() + inMs,
-      wheelSlot: -1,
-      onDeadline: () => fired.push(inMs),
+      deadlinePlace: -1,
+      onDeadline: () => {
+        fired.push(inMs);
+        onDeadline();
+      },
     };
-    wheel.add(timed);
+    deadlines.add(timed);
     return timed;
   };
-  return { wheel, fired, add };
+  const firedUntil = (ms: number): number[] => {
+    t.mock.timers.tick(ms);
+    return fired.splice(0).sort((a, b) => a - b);
+  };
+  return { deadlines, fired, add, firedUntil };
 }
 
-test("fires each deadline once, never early and at most one tick late", (t) => {
-  const { fired, add } = start(t);
-  for (const inMs of [0, 1, 7, 100, 2555, 2565, 10_000, 60_000]) add(inMs);
-  t.mock.timers.tick(5);
-  assert.deepEqual(fired, [0, 1]);
-  t.mock.timers.tick(1);
-  assert.deepEqual(fired, [0, 1]);
-  t.mock.timers.tick(100);
-  assert.deepEqual(fired, [0, 1, 7, 100]);
-  t.mock.timers.tick(2470);
-  assert.deepEqual(fired, [0, 1, 7, 100, 2555, 2565]);
-  t.mock.timers.tick(60_000);
-  assert.deepEqual(fired, [0, 1, 7, 100, 2555, 2565, 10_000, 60_000]);
+test("fires each deadline once, never early and at most 5 ms late", (t) => {
+  const { add, firedUntil } = start(t);
+  for (const inMs of [10_000, 0, 1, 100, 7, 60_000, 2555, 2565]) add(inMs);
+  assert.deepEqual(firedUntil(5), [0, 1]);
+  assert.deepEqual(firedUntil(1), []);
+  assert.deepEqual(firedUntil(6), [7]);
+  assert.deepEqual(firedUntil(93), [100]);
+  assert.deepEqual(firedUntil(2449), []);
+  assert.deepEqual(firedUntil(15), [2555, 2565]);
+  assert.deepEqual(firedUntil(60_000), [10_000, 60_000]);
 });
 
-test("a removed entry does not fire, and the wheel restarts after it was empty", (t) => {
-  const { wheel, fired, add } = start(t);
+test("many deadlines in any order", (t) => {
+  const { add, firedUntil } = start(t);
+  const all = Array.from({ length: 1000 }, (_, index) => 10 * ((index * 367) % 1000));
+  for (const inMs of all) add(inMs);
+  for (let until = 0; until < 10_000; until += 100)
+    assert.deepEqual(
+      firedUntil(100),
+      all.filter((ms) => ms >= (until === 0 ? 0 : until + 1) && ms <= until + 100).sort((a, b) => a - b),
+      `until ${until + 100}`,
+    );
+});
+
+test("a removed entry does not fire, and the timer starts again after there was none", (t) => {
+  const { deadlines, add, firedUntil } = start(t);
   const removed = add(20);
-  wheel.remove(removed);
-  wheel.remove(removed);
-  t.mock.timers.tick(1000);
-  assert.deepEqual(fired, []);
+  add(25);
+  deadlines.remove(removed);
+  deadlines.remove(removed);
+  assert.deepEqual(firedUntil(1000), [25]);
   add(30);
-  t.mock.timers.tick(40);
-  assert.deepEqual(fired, [30]);
+  assert.deepEqual(firedUntil(40), [30]);
+});
+
+test("a deadline may remove other entries, and add some", (t) => {
+  const { deadlines, add, firedUntil } = start(t);
+  const later = [add(50), add(60), add(70)];
+  add(10, () => {
+    for (const timed of later.slice(0, 2)) deadlines.remove(timed);
+    add(8);
+  });
+  add(10, () => add(90));
+  assert.deepEqual(firedUntil(15), [10, 10]);
+  assert.deepEqual(firedUntil(10), [8]);
+  assert.deepEqual(firedUntil(200), [70, 90]);
 });
 
 test("fires all due deadlines after a blocked event loop", (t) => {
-  const { fired, add } = start(t);
+  const { add, firedUntil } = start(t);
   add(50);
   add(3000);
   t.mock.timers.setTime(1_000_000 + 600_000);
-  t.mock.timers.tick(5);
-  assert.deepEqual(fired.sort(), [3000, 50].sort());
+  assert.deepEqual(firedUntil(5), [50, 3000]);
+});
+
+test("a deadline beyond Node's longest timer does not fire at once", (t) => {
+  const { add, firedUntil } = start(t);
+  add(1e14);
+  assert.deepEqual(firedUntil(1000), []);
 });

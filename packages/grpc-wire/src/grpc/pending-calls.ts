@@ -1,8 +1,8 @@
-import { DeadlineWheel, type Timed } from "./deadlines.ts";
+import { Deadlines, type Timed } from "./deadlines.ts";
 
 /** Counts the pending calls of all connections, and enforces their deadlines. */
 export class PendingCalls {
-  readonly #deadlines = new DeadlineWheel(() => performance.now());
+  readonly #deadlines = new Deadlines(() => performance.now());
   #count = 0;
 
   get count(): number {

@@ -1,5 +1,5 @@
 /** Prints the bytes that each kind of decision allocates, as JSON. Needs `--expose-gc` and a large young generation. */
-import { responseSize, writeResponse } from "../../packages/tollgate/src/protocol/encode-response.ts";
+import { maxResponseSize, writeResponse } from "../../packages/tollgate/src/protocol/encode-response.ts";
 import type { RateLimitResponse } from "../../packages/tollgate/src/protocol/messages.ts";
 import { decisions, message, overridesOf } from "../support/decision.ts";
 
@@ -11,7 +11,7 @@ const withOverrides = decisions({ overrides: overridesOf(["tenant=acme"]) });
 
 function decide(bytes: Uint8Array, by = handler): void {
   const response = by.decideMessage(bytes, 0, bytes.length, now, 0) as RateLimitResponse;
-  responseSize(response);
+  maxResponseSize(response);
   writeResponse(response, out, 0);
 }
 

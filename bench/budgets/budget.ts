@@ -1,4 +1,5 @@
 import type { GatewayResults } from "../gateway/main.ts";
+import type { Measured } from "../memory/measure.ts";
 
 /** One row of the table: a budget and its result. */
 export interface Row {
@@ -19,6 +20,8 @@ export interface Effort {
   readonly redis: string;
   /** Runs of the gateway's calls that exist already. Without them, its budget measures one. */
   readonly gatewayRuns?: readonly GatewayResults[];
+  /** The memory, if it is measured already. */
+  readonly memory?: readonly Measured[];
 }
 
 /** Measures one or several budgets. */

@@ -11,9 +11,8 @@ const SECONDS = 3;
 const CONNECTIONS = 16;
 
 /**
- * Measures the latency of a gateway's calls at half of each server's saturation, and the duration of garbage collections.
- * The client sends every call by itself when it is due, and the latency starts then. So it includes the time in which the
- * client does other work.
+ * Measures the latency of a gateway's calls at half of saturation, and the duration of garbage collections. The client
+ * sends every call by itself when it is due, and the latency starts then. So it includes the client's delays.
  */
 export const latency: Budget = async (effort) => {
   const { rounds, calls, redis } = effort;
@@ -31,52 +30,66 @@ export const latency: Budget = async (effort) => {
   const wire = measured.get("wire")!;
   const overRedis = measured.get("redis")!;
   const trip = measured.get("trip")!;
-  const at = ({ rate }: { rate: number }) => `at ${Math.round(rate / 1000)} k/s`;
   return [
     {
       budget: "half of saturation, embedded: p99 under 1 ms",
-      figure: `${ms(own.p99)} ${at(own)}`,
-      baseline: `empty handler on grpc-wire ${ms(wire.p99)} ${at(wire)}`,
+      figure: figureOf(own, "p99"),
+      baseline: `empty handler on grpc-wire ${figureOf(wire, "p99")}`,
       met: own.p99 < 1000,
-      reason: loadReason,
+      reason: partsOf(own, wire),
     },
     {
       budget: "half of saturation, embedded: p99.9 under 5 ms",
-      figure: `${ms(own.p999)} ${at(own)}`,
-      baseline: `empty handler on grpc-wire ${ms(wire.p999)} ${at(wire)}`,
+      figure: figureOf(own, "p999"),
+      baseline: `empty handler on grpc-wire ${figureOf(wire, "p999")}`,
       met: own.p999 < 5000,
-      reason: loadReason,
+      reason: partsOf(own, wire),
     },
     {
       budget: "half of saturation, over Redis: p99 at most twice that of a bare round trip",
-      figure: `${ms(overRedis.p99)} ${at(overRedis)}`,
-      baseline: `a handler that sends PING to Redis ${ms(trip.p99)} ${at(trip)}`,
+      figure: figureOf(overRedis, "p99"),
+      baseline: `a handler that sends PING to Redis ${figureOf(trip, "p99")}`,
       met: overRedis.p99 <= 2 * trip.p99,
-      reason: loadReason,
+      reason: partsOf(overRedis, trip),
     },
     await collections(effort),
   ];
 };
 
-const loadReason =
-  "The load generator (and Redis) share the other core. The latency of the empty handler, or of the bare round trip, is their part of the figure.";
+type AtHalf = ReturnType<typeof atHalf>;
+
+function figureOf(measured: AtHalf, share: "p99" | "p999"): string {
+  const { rate, serverShare, clientShare } = measured;
+  return `${ms(measured[share])} at ${Math.round(rate / 1000)} k/s, server ${percent(serverShare)} and load ${percent(clientShare)} busy`;
+}
+
+/** Names the parts of a latency with figures of the same run. */
+function partsOf(own: AtHalf, base: AtHalf): string {
+  const parts = (of: AtHalf) =>
+    `p50 ${ms(of.p50)}, p99 ${ms(of.p99)}, p99.9 ${ms(of.p999)}, of which the load was late by p99 ${ms(of.late99)} and p99.9 ${ms(of.late999)}; while ready to run, the server waited for its core for ${percent(of.serverWait)} of the time, and the load for ${percent(of.clientWait)}`;
+  return `service: ${parts(own)}. Baseline: ${parts(base)}. The part of the baseline is the kernel's, grpc-wire's and the load's. The rest is the decision's and that of collections, which have a budget of their own.`;
+}
 
 function ms(microseconds: number): string {
   return `${(microseconds / 1000).toFixed(2)} ms`;
 }
 
-/** Finds half of the rate at which one call on each connection saturates the server, and measures the latency there. */
+function percent(share: number): string {
+  return `${(share * 100).toFixed(share < 0.1 ? 1 : 0)} %`;
+}
+
+/** Finds half of the rate at which one call on each connection saturates both processes, and measures the latency there. */
 function atHalf(peer: Peer, calls: number) {
   const load = { ...leading, connections: CONNECTIONS, streams: 1 };
   const { perSecond } = gatewayLoad(peer, { ...load, calls, warmUp: calls });
   const rate = perSecond / 2;
-  const { p50, p99, p999 } = gatewayLoad(peer, {
+  const measured = gatewayLoad(peer, {
     ...load,
     rate,
     calls: Math.ceil(rate * SECONDS),
     warmUp: Math.ceil(rate / 2),
   });
-  return { rate, p50, p99, p999 };
+  return { ...measured, rate, serverShare: (measured.cpuMicroseconds * rate) / 1e6 };
 }
 
 /** Reads the service's statistics of young generation collections at half of saturation. */

@@ -13,6 +13,7 @@ import { exactness } from "./exactness.ts";
 import { gatewayCalls } from "./gateway.ts";
 import { json } from "./json.ts";
 import { latency } from "./latency.ts";
+import { memory } from "./memory.ts";
 import { metadata } from "./metadata.ts";
 import { observing } from "./observing.ts";
 import { start } from "./start.ts";
@@ -29,6 +30,7 @@ const budgets: Record<string, Budget> = {
   observing,
   threads,
   start,
+  memory,
   exactness,
 };
 

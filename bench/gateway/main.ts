@@ -7,11 +7,21 @@
  * - an empty handler on grpc-wire: the cost of a call without a decision
  * - Tollgate with embedded counters and with Redis
  * - the Go service with Redis, without and with its pipeline window, if `PEER_GO_SERVICE` has the path of its binary
+ * - Limitador (Rust) with its counters in memory and in Redis, if `PEER_LIMITADOR` has the path of its binary
  * - a Node service of common libraries: grpc-js and rate-limiter-flexible with Redis
  */
 import { parseArgs } from "node:util";
 import { interleaved, machine, median, spread, table } from "../support/figures.ts";
-import { goBinary, goService, nodePeer, onPeer, type StartPeer, tollgate } from "../support/peers.ts";
+import {
+  goBinary,
+  goService,
+  limitador,
+  limitadorBinary,
+  nodePeer,
+  onPeer,
+  type StartPeer,
+  tollgate,
+} from "../support/peers.ts";
 import { startRedis } from "../support/redis.ts";
 import { gatewayLoad, type Served } from "./load.ts";
 import { leading, type Workload } from "./workload.ts";
@@ -47,6 +57,8 @@ export async function main(args: string[]): Promise<void> {
   console.log(gatewayTable(measured));
   if (goBinary === undefined)
     console.log("\nthe Go service was not measured: set PEER_GO_SERVICE to the path of its binary");
+  if (limitadorBinary === undefined)
+    console.log("\nLimitador was not measured: set PEER_LIMITADOR to the path of its binary");
 }
 
 /** The peers, by name. */
@@ -62,11 +74,15 @@ export function gatewayPeers(redis: string): Record<string, StartPeer> {
         REDIS_PIPELINE_LIMIT: "8",
       }),
     }),
+    ...(limitadorBinary !== undefined && {
+      "Limitador, in memory": limitador(limitadorBinary, ["memory", "--cache=2000000"]),
+      "Limitador, Redis": limitador(limitadorBinary, ["redis", `redis://${redis}`]),
+    }),
     "grpc-js + rate-limiter-flexible, Redis": nodePeer("peers/servers/today.ts", { BENCH_REDIS: redis }),
   };
 }
 
-const isSlow = (name: string) => name.startsWith(GO) || name.startsWith("grpc-js");
+const isSlow = (name: string) => /^(Go service|Limitador, Redis|grpc-js)/.test(name);
 
 /** Results by the name of the peer and of the workload. */
 export type GatewayResults = ReadonlyMap<string, Readonly<Record<string, readonly Served[]>>>;

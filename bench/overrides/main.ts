@@ -3,7 +3,7 @@
  * turns, and the figures are ratios to decisions without overrides. Fails (exit status 1) if decisions of rules without an
  * override pay for them: `bench/allocations` has the same guard for memory.
  */
-import { responseSize, writeResponse } from "../../packages/tollgate/src/protocol/encode-response.ts";
+import { maxResponseSize, writeResponse } from "../../packages/tollgate/src/protocol/encode-response.ts";
 import type { RateLimitResponse } from "../../packages/tollgate/src/protocol/messages.ts";
 import { decisions, message, overridesOf } from "../support/decision.ts";
 import { median, spread, table } from "../support/figures.ts";
@@ -54,7 +54,7 @@ function path(asked: Uint8Array, overridden: readonly string[] | undefined): () 
   const now = Date.now();
   return () => {
     const response = handler.decideMessage(asked, 0, asked.length, now, 0) as RateLimitResponse;
-    responseSize(response);
+    maxResponseSize(response);
     writeResponse(response, output, 0);
   };
 }

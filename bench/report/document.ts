@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { totalmem } from "node:os";
 import { join } from "node:path";
 import { machine, table } from "../support/figures.ts";
-import { goBinary } from "../support/peers.ts";
+import { goBinary, limitadorBinary } from "../support/peers.ts";
 import type { Section } from "./section.ts";
 
 export interface Measurements {
@@ -46,6 +46,7 @@ export function environment(): string {
       ["rate-limiter-flexible", version("rate-limiter-flexible")],
       ["@redis/client", version("@redis/client")],
       ["Go service", goBinary === undefined ? "not measured" : goBuild(goBinary)],
+      ["Limitador", limitadorBinary === undefined ? "not measured" : outputOf(limitadorBinary, "--version")],
       ["measured", new Date().toISOString().slice(0, 10)],
     ],
   );
@@ -104,7 +105,8 @@ npm run bench -- budgets [name ...]  # the table of budgets; also: peers, stages
 npm run bench -- allocations         # the bytes that a decision allocates, which CI checks
 \`\`\`
 
-Set \`PEER_GO_SERVICE\` to the path of the Go service's binary to include that service.
+Set \`PEER_GO_SERVICE\` to the path of the Go service's binary, and \`PEER_LIMITADOR\` to that of \`limitador-server\`, to include
+these services.
 
 ## The calls of a gateway
 
@@ -174,8 +176,9 @@ ${allocations}
 
 ## Memory
 
-The resident memory of the service from its TypeScript sources, with an embedded store of 16 MiB and one thread, in MiB: idle, and
-under the calls of a gateway. The image's bundle takes less: see [the hot path](decisions/hot-path.md#memory-at-rest).
+The resident memory of the service with an embedded store of 16 MiB, in MiB: idle, after the calls of a gateway, and when calls of
+1,000,000 addresses have filled the store. Heap and external memory are the sum of all threads.
+[The hot path](decisions/hot-path.md#memory-at-rest) says what they consist of.
 
 ${memory}
 

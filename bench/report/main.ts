@@ -13,6 +13,7 @@ import { envoyTable } from "../envoy/main.ts";
 import { agreementTable, joinRuns } from "../gateway/agreement.ts";
 import { type GatewayResults, gatewayTable, LEADING, measureGateway } from "../gateway/main.ts";
 import { memoryTable } from "../memory/main.ts";
+import { measureMemory } from "../memory/measure.ts";
 import { measurePeers } from "../peers/main.ts";
 import { reloadTable } from "../reload/main.ts";
 import { measureStages } from "../stages/main.ts";
@@ -63,14 +64,14 @@ export async function main(args: string[]): Promise<void> {
   const peers = await measurePeers(effort.rounds, isQuick ? 15_000 : 60_000);
   done("peers");
   await runGateway();
-  const rows = await measureBudgets({ ...effort, gatewayRuns });
+  const memory = await measureMemory();
+  done("memory");
+  const rows = await measureBudgets({ ...effort, gatewayRuns, memory });
   done("budgets");
   const limits = await limitsChapter(isQuick ? 1 : 5);
   done("limits");
   const stages = await measureStages();
   done("stages");
-  const memory = await memoryTable();
-  done("memory");
   const reload = await reloadTable(isQuick ? ["1,000 rules"] : []);
   done("reload");
   const envoy = await envoyTable(effort.rounds, isQuick ? 3000 : 30_000);
@@ -87,7 +88,7 @@ export async function main(args: string[]): Promise<void> {
     limits,
     stages,
     allocations,
-    memory,
+    memory: memoryTable(memory),
     reload,
     envoy,
   };

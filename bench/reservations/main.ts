@@ -11,7 +11,7 @@ import {
   writeCommitResponse,
   writeReserveResponse,
 } from "../../packages/tollgate/src/protocol/encode-reservation.ts";
-import { responseSize, writeResponse } from "../../packages/tollgate/src/protocol/encode-response.ts";
+import { maxResponseSize, writeResponse } from "../../packages/tollgate/src/protocol/encode-response.ts";
 import type { RateLimitResponse } from "../../packages/tollgate/src/protocol/messages.ts";
 import { DEFAULT_REQUEST_LIMITS } from "../../packages/tollgate/src/protocol/request-limits.ts";
 import { idText } from "../../packages/tollgate/src/protocol/reservation-id.ts";
@@ -72,7 +72,7 @@ function embedded(name: string, limits: string): void {
   const time = (call: number) => ({ now: start + Math.floor(call / 1000), deadline: 0 });
   const placeOf = (buffer: Uint8Array) => ({ buffer, start: 0, end: buffer.length });
   const write = (response: unknown) => {
-    responseSize(response as RateLimitResponse);
+    maxResponseSize(response as RateLimitResponse);
     writeResponse(response as RateLimitResponse, output, 0);
   };
   const calls: Readonly<Record<string, (call: number) => void>> = {

@@ -1,4 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { setTimeout as delay } from "node:timers/promises";
 import { type BenchServer, startServer } from "./process.ts";
 import { freePort, METHOD, rulesFolder, startTollgate } from "./tollgate.ts";
 
@@ -11,6 +15,9 @@ export type StartPeer = () => Promise<Peer>;
 
 /** The path of the Go service's binary; undefined to leave that service out. */
 export const goBinary: string | undefined = process.env.PEER_GO_SERVICE;
+
+/** The path of Limitador's binary, `limitador-server`; undefined to leave it out. */
+export const limitadorBinary: string | undefined = process.env.PEER_LIMITADOR;
 
 /** Starts Tollgate, with embedded counters by default. */
 export function tollgate(env: Record<string, string> = {}, cores?: string, rules?: string): StartPeer {
@@ -70,6 +77,67 @@ export function goService(binary: string, redis: string, env: Record<string, str
     };
     return { server: { ...server, stop }, url: `http://127.0.0.1:${port}${METHOD}` };
   };
+}
+
+/** The limits of `decision.ts` that the calls of a gateway meet, in Limitador's form. */
+const limitadorLimits = `
+- namespace: bench
+  max_value: 1000000000
+  seconds: 60
+  conditions: ["descriptors[0].path.startsWith('/api/')"]
+  variables: ["descriptors[0].path", "descriptors[0].remote_address"]
+- namespace: bench
+  max_value: 1000000000
+  seconds: 3600
+  conditions: []
+  variables: ["descriptors[1].tenant"]
+`;
+
+/**
+ * Starts Limitador.
+ * @param store `memory`, `redis URL` or `redis_cached URL`, as on its command line
+ */
+export function limitador(binary: string, store: readonly string[]): StartPeer {
+  return async () => {
+    const folder = mkdtempSync(join(tmpdir(), "bench-limitador-"));
+    const file = join(folder, "limits.yaml");
+    writeFileSync(file, limitadorLimits);
+    const [port, http] = [await freePort(), await freePort()];
+    const addresses = [
+      "--rls-ip=127.0.0.1",
+      `--rls-port=${port}`,
+      "--http-ip=127.0.0.1",
+      `--http-port=${http}`,
+    ];
+    const server = await startServer({
+      name: "Limitador",
+      command: binary,
+      args: [...addresses, file, ...store],
+      env: { RUST_LOG: "error" },
+      ready: /Limitador/,
+    });
+    // Limitador does not say when it listens.
+    await untilOpen(port);
+    const stop = async (): Promise<void> => {
+      await server.stop();
+      rmSync(folder, { recursive: true, force: true });
+    };
+    return { server: { ...server, stop }, url: `http://127.0.0.1:${port}${METHOD}` };
+  };
+}
+
+/** Waits at most ten seconds for a server that accepts connections. */
+async function untilOpen(port: number): Promise<void> {
+  for (let attempt = 0; attempt < 200; attempt++) {
+    const socket = connect(port, "127.0.0.1");
+    const isOpen = await new Promise((resolve) => {
+      socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
+    });
+    socket.destroy();
+    if (isOpen) return;
+    await delay(50);
+  }
+  throw new Error(`nothing listens on port ${port}`);
 }
 
 /** Starts a service, runs `measure` and stops the service. */

@@ -70,6 +70,11 @@ export function cpuMicroseconds(pid: number): number {
   return nanoseconds / 1000;
 }
 
+/** Reads the microseconds in which the main thread of a process was ready to run but waited for a core. */
+export function waitMicroseconds(pid: number): number {
+  return Number(readFileSync(`/proc/${pid}/task/${pid}/schedstat`, "utf8").split(" ")[1]) / 1000;
+}
+
 /** Reads the resident memory of a process in MiB. */
 export function residentMemory(pid: number): number {
   const text = readFileSync(`/proc/${pid}/status`, "utf8");

@@ -3,7 +3,7 @@ import { randomBytes } from "node:crypto";
 import { connect, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { encodeHeaders } from "../../packages/grpc-wire/src/hpack/encoder.ts";
-import { huffmanEncode, huffmanLength } from "../../packages/grpc-wire/src/hpack/huffman.ts";
+import { huffmanEncode, huffmanLength } from "../../packages/grpc-wire/src/hpack/huffman-encoder.ts";
 import { KEY_PLACE, type RawLoad } from "./raw-load.ts";
 
 const input = JSON.parse(await text(process.stdin)) as Omit<RawLoad, "message"> & {

@@ -34,19 +34,22 @@ export function rulesFolder(text = rules): { root: string; remove(): void } {
   return { root, remove: () => rmSync(root, { recursive: true, force: true }) };
 }
 
-/** Starts Tollgate, by default with one thread on one core. */
+/** The launcher of the TypeScript sources. */
+export const SOURCES: string = join(import.meta.dirname, "../../packages/tollgate/bin/tollgate.mjs");
+
+/** Starts Tollgate, by default from the sources and with one thread on one core. */
 export async function startTollgate(
   env: Record<string, string> = {},
   cores?: string,
   text = rules,
+  launcher = SOURCES,
 ): Promise<BenchTollgate> {
   const folder = rulesFolder(text);
   const [grpc, http, debug] = [await freePort(), await freePort(), await freePort()];
-  const command = join(import.meta.dirname, "..", "..", "packages", "tollgate", "bin", "tollgate.mjs");
   const server = await startServer({
     name: "tollgate",
     command: process.execPath,
-    args: [command],
+    args: [launcher],
     env: {
       RUNTIME_ROOT: folder.root,
       RUNTIME_SUBDIRECTORY: "bench",

@@ -5,7 +5,7 @@ import { Decider } from "../../../packages/tollgate/src/decision/decide.ts";
 import { RateLimitHandler } from "../../../packages/tollgate/src/listeners/rate-limit-handler.ts";
 import { createLogger } from "../../../packages/tollgate/src/observe/log.ts";
 import { newRuleStatistics, type Statistics } from "../../../packages/tollgate/src/observe/statistics.ts";
-import { responseSize, writeResponse } from "../../../packages/tollgate/src/protocol/encode-response.ts";
+import { maxResponseSize, writeResponse } from "../../../packages/tollgate/src/protocol/encode-response.ts";
 import type { RateLimitResponse } from "../../../packages/tollgate/src/protocol/messages.ts";
 import { loadRules } from "../../../packages/tollgate/src/rules/load-rules.ts";
 import { decisionOptions, rules } from "../../support/decision.ts";
@@ -34,9 +34,8 @@ const handler = new RateLimitHandler({
 const server = new GrpcServer().unaryInPlace(METHOD, (call) => {
   const { buffer, start, end, readAt, deadline } = call;
   const response = handler.decideMessage(buffer, start, end, readAt, deadline) as RateLimitResponse;
-  const size = responseSize(response);
-  writeResponse(response, call.reserve(size), call.offset);
-  call.commit(size);
+  const bytes = call.reserve(maxResponseSize(response));
+  call.commit(writeResponse(response, bytes, call.offset) - call.offset);
 });
 await server.listen({ host: "127.0.0.1", port: Number(process.env.BENCH_PORT) });
 console.log("ready");

@@ -81,8 +81,8 @@ function writeUsers(root: string): void {
   write("os-release", 'NAME="Tollgate"', "ID=tollgate");
 }
 
-/** Runs the service once, so that Node stores the code that its start compiles in the folder `cache`. */
-async function compile(home: string): Promise<void> {
+/** Runs the service of a bundle once, so that Node stores the code that its start compiles in the folder `cache`. */
+export async function compile(home: string): Promise<void> {
   mkdirSync(join(home, "cache"));
   const launcher = join(home, "launcher.mjs");
   const env = { PATH: "", PORT: "0", GRPC_PORT: "0", DEBUG_PORT: "0", WORKERS: "2" };

@@ -12,7 +12,8 @@ function fieldsOf(list: List) {
   return new HpackDecoder().decode(block, 0, block.length, 1e6)!;
 }
 
-const head = (list: List) => callHeadOf(readHead(fieldsOf(list), false), ["proto"]);
+const head = (list: List) =>
+  callHeadOf(readHead(fieldsOf(list), false), { subtypes: ["proto"], routes: new Map() });
 
 const pseudo: List = [
   [":method", "POST"],

@@ -1,12 +1,13 @@
 import { FieldKind, type HeaderField, registerFieldName } from "../hpack/field.ts";
 import type { RequestHead } from "../http2/request-head.ts";
+import type { GrpcDependencies } from "./context.ts";
 import type { Route } from "./route.ts";
 import { parseTimeout } from "./timeout.ts";
 
 /** The message encodings of a request: the encoding of messages with the compressed flag. */
 export const Encoding = { IDENTITY: 0, GZIP: 1, UNSUPPORTED: 2 } as const;
 
-/** The gRPC fields of a request's headers. Calls with equal header blocks share one object. */
+/** The gRPC fields of a request's headers. */
 export interface CallHead {
   readonly fields: readonly HeaderField[];
   /** False for well-formed HTTP that is not a gRPC call. */
@@ -17,8 +18,8 @@ export interface CallHead {
   readonly timeoutMs: number;
   readonly encoding: number;
   readonly acceptsGzip: boolean;
-  /** The method, after the first lookup. Further calls with an equal header block need no lookup. */
-  route: Route | undefined;
+  /** The method; undefined for an unknown one. */
+  readonly route: Route | undefined;
 }
 
 const TIMEOUT = registerFieldName("grpc-timeout");
@@ -41,36 +42,33 @@ function encodingOf(value: string): number {
   return value === "gzip" ? Encoding.GZIP : Encoding.UNSUPPORTED;
 }
 
-/** Returns the gRPC fields of a request (grpc/doc/PROTOCOL-HTTP2.md, "Requests"). Reads each cached header block once. */
-export function callHeadOf(head: RequestHead, subtypes: readonly string[]): CallHead {
-  // Only this function sets the extension of a head.
-  head.extension ??= readCallHead(head, subtypes);
-  return head.extension as CallHead;
-}
-
-function readCallHead({ method, fields }: RequestHead, subtypes: readonly string[]): CallHead {
+/** Returns the gRPC fields of a request (grpc/doc/PROTOCOL-HTTP2.md, "Requests"). */
+export function callHeadOf(
+  { method, path, fields }: RequestHead,
+  { subtypes, routes }: Pick<GrpcDependencies, "subtypes" | "routes">,
+): CallHead {
   let subtype = -1;
   let timeoutMs = -1;
   let encoding: number = Encoding.IDENTITY;
   let acceptsGzip = false;
   for (let index = 0; index < fields.length; index++) {
-    const { kind, value } = fields[index]!;
-    switch (kind) {
+    const field = fields[index]!;
+    switch (field.kind) {
       case FieldKind.OTHER:
         break;
       case FieldKind.CONTENT_TYPE:
-        subtype = subtypeOf(value, subtypes);
+        subtype = subtypeOf(field.value, subtypes);
         break;
       case TIMEOUT: {
-        const timeout = parseTimeout(value);
+        const timeout = parseTimeout(field.value);
         timeoutMs = timeout < 0 ? -2 : timeout;
         break;
       }
       case ENCODING:
-        encoding = encodingOf(value);
+        encoding = encodingOf(field.value);
         break;
       case ACCEPT_ENCODING:
-        acceptsGzip = /(?:^|[,\s])gzip(?:$|[,\s])/.test(value);
+        acceptsGzip = /(?:^|[,\s])gzip(?:$|[,\s])/.test(field.value);
         break;
     }
   }
@@ -81,6 +79,6 @@ function readCallHead({ method, fields }: RequestHead, subtypes: readonly string
     timeoutMs,
     encoding,
     acceptsGzip,
-    route: undefined,
+    route: routes.get(path),
   };
 }

@@ -39,13 +39,12 @@ export class ConnectionCalls implements ConnectionEvents, CallContext {
 
   onRequest(stream: ServerStream, request: RequestHead, ended: boolean): void {
     const { deps } = this;
-    const head = callHeadOf(request, deps.subtypes);
+    const head = callHeadOf(request, deps);
     if (!head.isCall) {
       const refusal = new HttpRefusal(stream, request, deps.requestTimeoutMs);
       if (ended) refusal.onEnd();
       return;
     }
-    head.route ??= deps.routes.get(request.path);
     const { route } = head;
     if (route === undefined) {
       new RefusedCall(stream, head, this).refuse(unknownMethod(request.path));

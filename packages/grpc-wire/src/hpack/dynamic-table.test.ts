@@ -2,9 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
 import { DynamicTable } from "./dynamic-table.ts";
-import type { HeaderField } from "./field.ts";
+import { HeaderField } from "./field.ts";
 
-const field = (name: string, size: number): HeaderField => ({ name, value: "", kind: 0, valid: true, size });
+const field = (name: string, size: number) => new HeaderField(name, 0, true, "", size - name.length - 32);
 
 test("behaves as a list that drops items at its end", () => {
   const step = fc.oneof(

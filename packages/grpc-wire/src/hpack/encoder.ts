@@ -1,4 +1,4 @@
-import { huffmanEncode, huffmanLength } from "./huffman.ts";
+import { huffmanEncode, huffmanLength } from "./huffman-encoder.ts";
 import { staticTable } from "./static-table.ts";
 
 const nameIndex = new Map<string, number>();

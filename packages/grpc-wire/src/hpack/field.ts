@@ -1,14 +1,34 @@
 /** A decoded header field. Header lists share the fields of the tables. */
-export interface HeaderField {
+export class HeaderField {
   readonly name: string;
-  /** Octets as latin1 characters. */
-  readonly value: string;
   /** A `FieldKind`, or the result of `registerFieldName` for the name. */
   readonly kind: number;
   /** False when HTTP/2 forbids the name or the value (RFC 9113 section 8.2.1). */
   readonly valid: boolean;
   /** The number of octets of name and value, plus 32 (RFC 7541 section 4.1). */
   readonly size: number;
+  /** The value, or the buffer with its octets until somebody reads it. */
+  #value: string | Buffer;
+  readonly #start: number;
+
+  /** @param value the value, or a buffer with its octets at `[start, start + length)`, which must not change */
+  constructor(name: string, kind: number, valid: boolean, value: string | Buffer, length: number, start = 0) {
+    this.name = name;
+    this.kind = kind;
+    this.valid = valid;
+    this.size = name.length + length + 32;
+    this.#value = value;
+    this.#start = start;
+  }
+
+  /** Octets as latin1 characters. The first use creates the text: few handlers read the trace of a call. */
+  get value(): string {
+    if (typeof this.#value !== "string") {
+      const length = this.size - 32 - this.name.length;
+      this.#value = this.#value.toString("latin1", this.#start, this.#start + length);
+    }
+    return this.#value;
+  }
 }
 
 /** The names that have a meaning in HTTP/2, as small integers for a switch. */

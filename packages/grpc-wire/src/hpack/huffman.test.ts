@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { huffmanDecode, huffmanEncode, huffmanLength } from "./huffman.ts";
+import { huffmanDecode } from "./huffman-decoder.ts";
+import { huffmanEncode, huffmanLength } from "./huffman-encoder.ts";
 
 function encode(text: string): Buffer {
   const out = Buffer.alloc(huffmanLength(text));
@@ -12,7 +13,7 @@ function encode(text: string): Buffer {
 function decode(hex: string): string | undefined {
   const bytes = Buffer.from(hex, "hex");
   const out = Buffer.alloc(bytes.length * 2);
-  const length = huffmanDecode(bytes, 0, bytes.length, out);
+  const length = huffmanDecode(bytes, 0, bytes.length, out, 0);
   return length < 0 ? undefined : out.toString("latin1", 0, length);
 }
 

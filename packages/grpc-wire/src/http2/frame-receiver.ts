@@ -1,12 +1,13 @@
 import { ErrorCode, Flag, FRAME_HEADER_BYTES, FrameType, MAX_WINDOW } from "../frames/constants.ts";
 import { readUint32 } from "../frames/write.ts";
+import { HpackDecoder } from "../hpack/decoder.ts";
 import type { AbuseLimits } from "./abuse-limits.ts";
 import { Closed } from "./closed-streams.ts";
 import type { ConnectionErrors } from "./connection-errors.ts";
 import { type ControlDependencies, ControlFrames } from "./control-frames.ts";
 import { HeaderAssembly } from "./header-assembly.ts";
-import { HeaderBlocks } from "./header-blocks.ts";
 import type { Http2Limits } from "./options.ts";
+import { readHead } from "./request-head.ts";
 import type { Sender } from "./sender.ts";
 import type { PeerSettings } from "./settings.ts";
 import type { Streams } from "./streams.ts";
@@ -26,7 +27,7 @@ export class FrameReceiver {
   readonly #abuse: AbuseLimits;
   readonly #errors: ConnectionErrors;
   readonly #control: ControlFrames;
-  readonly #blocks: HeaderBlocks;
+  readonly #decoder = new HpackDecoder();
   #assembly: HeaderAssembly | undefined;
   #window: number;
 
@@ -38,7 +39,6 @@ export class FrameReceiver {
     this.#abuse = deps.abuse;
     this.#errors = deps.errors;
     this.#control = new ControlFrames(deps);
-    this.#blocks = new HeaderBlocks(deps.limits.maxHeaderListBytes);
     this.#window = deps.limits.connectionWindowBytes;
   }
 
@@ -128,15 +128,15 @@ export class FrameReceiver {
     ended: boolean,
     selfDependent: boolean,
   ): number {
+    const { maxHeaderListBytes } = this.#limits;
+    const fields = this.#decoder.decode(bytes, start, end, maxHeaderListBytes);
+    if (fields === undefined) return this.#errors.compressionError();
     if (this.#streams.isIdle(id)) {
-      const head = this.#blocks.readRequest(bytes, start, end);
-      if (head === undefined) return this.#errors.compressionError();
       if (this.#streams.isAfterGoaway(id)) return this.#control.onIdle(next, STRAY_FRAMES);
+      const head = readHead(fields, this.#decoder.listSize > maxHeaderListBytes);
       this.#streams.open(id, head, ended, selfDependent);
       return this.#errors.after(next);
     }
-    const fields = this.#blocks.readFields(bytes, start, end);
-    if (fields === undefined) return this.#errors.compressionError();
     const stream = this.#streams.get(id);
     if (stream !== undefined) {
       stream.onTrailers(fields, ended && !selfDependent);

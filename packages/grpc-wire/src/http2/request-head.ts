@@ -1,6 +1,6 @@
 import { FieldKind, type HeaderField } from "../hpack/field.ts";
 
-/** A request's header section. Requests with equal header blocks may share one object. */
+/** A request's header section. */
 export interface RequestHead {
   readonly fields: readonly HeaderField[];
   readonly method: string;
@@ -11,8 +11,6 @@ export interface RequestHead {
   readonly fault: string;
   /** The header list exceeded the limit, and `fields` is incomplete. */
   readonly isTooLarge: boolean;
-  /** Storage for the layer above: its interpretation of the fields. Cached header blocks share it. */
-  extension: unknown;
 }
 
 /** The required pseudo-header fields, one bit each: RFC 9113 section 8.3.1, and 8.5 for CONNECT. */
@@ -64,7 +62,7 @@ export function readHead(fields: readonly HeaderField[], isTooLarge: boolean): R
   } else if ((pseudo & REQUEST_FIELDS) !== REQUEST_FIELDS)
     fault = "a request requires :method, :scheme and :path";
   else if (path === "") fault = ":path is empty";
-  return { fields, method, path, contentLength, fault, isTooLarge, extension: undefined };
+  return { fields, method, path, contentLength, fault, isTooLarge };
 }
 
 /** Whether all fields are allowed in a trailer section: it has no pseudo-header fields (RFC 9113 section 8.1). */

@@ -5,7 +5,8 @@ import { acquireConformance, makeAcquire } from "../../test/counters/acquire-con
 import { AcquireModel } from "../../test/counters/acquire-model.ts";
 import type { AlgorithmName } from "./algorithms/algorithm.ts";
 import { algorithms } from "./algorithms/algorithms.ts";
-import { type FailureMode, FailurePolicy } from "./failure-policy.ts";
+import type { FailureMode } from "./failure-methods.ts";
+import { FailurePolicy } from "./failure-policy.ts";
 import { type AcquireRequest, Outcome, StoreError } from "./store.ts";
 
 const NOW = 1_800_000_000_000;

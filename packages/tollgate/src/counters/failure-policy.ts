@@ -19,29 +19,25 @@
  * The order in front of a store: over-limit cache, failure policy, store. So counters that are known to be over their
  * limit stay refused while the store is unavailable. Counters that reached their limit in `local` stay over for the window.
  */
-import { acquireFor } from "./acquire.ts";
 import { Admission, CircuitBreaker, type CircuitBreakerOptions } from "./circuit-breaker.ts";
+import { FailedCalls } from "./failed-calls.ts";
 import {
-  type ReservationRequest,
-  type ReservationStore,
-  Step,
-  settleFor,
-  settleFrom,
-  Verdict,
-} from "./reservations.ts";
+  type AnyRequest,
+  acquiring,
+  counting,
+  type FailureMode,
+  type Method,
+  settling,
+} from "./failure-methods.ts";
+import { type ReservationRequest, type ReservationStore, settleFor } from "./reservations.ts";
 import {
   type AcquireRequest,
   type CounterStore,
   type CountRequest,
-  countFor,
-  Outcome,
   promised,
-  StoreError,
+  type StoreError,
   type Waiter,
 } from "./store.ts";
-
-/** `error` fails the call, `allow` and `deny` answer it, `local` counts it in another store until the store recovers. */
-export type FailureMode = "error" | "allow" | "deny" | "local";
 
 export interface FailurePolicyOptions {
   /** Default `error`. */
@@ -65,57 +61,46 @@ export interface FailurePolicyOptions {
   readonly onTransition?: (degraded: boolean, message: string) => void;
 }
 
-const modeTexts: Record<FailureMode, string> = {
-  error: "calls fail",
-  allow: "calls are allowed",
-  deny: "calls are refused",
-  local: "each process counts its own calls",
-};
-
 export class FailurePolicy implements ReservationStore {
   readonly kind: string;
   readonly readsPlaces: boolean;
   readonly readsPlacesToSettle: boolean;
   readonly #store: CounterStore;
-  readonly #mode: FailureMode;
   readonly #local: CounterStore | undefined;
   readonly #maxInFlight: number;
-  readonly #patience: number;
   readonly #breaker: CircuitBreaker;
   readonly #clock: () => number;
-  readonly #onFailure: (error: StoreError, answered: boolean) => void;
+  readonly #failedCalls: FailedCalls;
   readonly #onTransition: (degraded: boolean, message: string) => void;
   #inFlight = 0;
-  /** Reused by the next calls. */
-  readonly #waits: Wait[] = [];
-  /** Made once: creating an error takes microseconds, and each call needs one while the breaker is open. */
-  #openError: StoreError;
-  readonly #fullError: StoreError;
 
   /** @throws {TypeError} for `local` without a store to count in */
   constructor(store: CounterStore, options: FailurePolicyOptions = {}) {
+    const { mode = "error", local, maxInFlight = 50_000, patience = 10 } = options;
+    const { onFailure = () => {}, onTransition = () => {} } = options;
     this.kind = store.kind;
     this.#store = store;
-    this.#mode = options.mode ?? "error";
-    this.#local = options.local;
-    if (this.#mode === "local" && this.#local === undefined)
+    this.#local = local;
+    if (mode === "local" && local === undefined)
       throw new TypeError("the failure mode `local` needs a store: pass one as the option `local`");
-    this.readsPlaces = store.readsPlaces === true && (this.#local?.readsPlaces ?? true);
-    this.readsPlacesToSettle = [store, this.#local].every(readsPlacesToSettle);
-    this.#maxInFlight = options.maxInFlight ?? 50_000;
-    this.#patience = options.patience ?? 10;
-    this.#breaker = new CircuitBreaker(options.breaker);
+    this.readsPlaces = store.readsPlaces === true && (local?.readsPlaces ?? true);
+    this.readsPlacesToSettle = [store, local].every(readsPlacesToSettle);
+    this.#maxInFlight = maxInFlight;
+    const breaker = new CircuitBreaker(options.breaker);
+    this.#breaker = breaker;
     this.#clock = options.breaker?.clock ?? (() => performance.now());
-    this.#onFailure = options.onFailure ?? (() => {});
-    this.#onTransition = options.onTransition ?? (() => {});
-    this.#openError = new StoreError(
-      "STORE_UNAVAILABLE",
-      `the circuit breaker of the ${this.kind} store is open`,
-    );
-    this.#fullError = new StoreError(
-      "STORE_FULL",
-      `${this.#maxInFlight} calls already wait for the ${this.kind} store`,
-    );
+    this.#onTransition = onTransition;
+    const { kind } = store;
+    this.#failedCalls = new FailedCalls({
+      kind,
+      mode,
+      local,
+      maxInFlight,
+      patience,
+      breaker,
+      onFailure,
+      onTransition,
+    });
   }
 
   /** A gauge: 1 while only probes reach the store, else 0. */
@@ -149,8 +134,7 @@ export class FailurePolicy implements ReservationStore {
    * gets the error, so that its caller can repeat it.
    */
   settle(request: ReservationRequest): void | Promise<void> {
-    if (!("settle" in this.#store)) return settleFrom(this.#store, request);
-    return promised((waiter) => this.#ask(request, settling, waiter));
+    return promised((waiter) => this.settleFor(request, waiter));
   }
 
   settleFor(request: ReservationRequest, waiter: Waiter): boolean {
@@ -159,146 +143,77 @@ export class FailurePolicy implements ReservationStore {
   }
 
   /** See `countFor` of a store. */
-  #ask<Request extends AnyRequest>(request: Request, call: Call<Request>, waiter: Waiter): boolean {
-    if (request.deadline !== 0 && request.deadline <= request.now)
-      return this.#pass(new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the count"));
-    const admission = this.#breaker.admit();
-    if (admission === Admission.REFUSED) return this.#answer(request, call, this.#openError, waiter);
-    if (this.#inFlight >= this.#maxInFlight) {
-      this.#breaker.inconclusive(admission);
-      return this.#answer(request, call, this.#fullError, waiter);
-    }
-    const wait = this.#waits.pop() ?? new Wait(this);
-    wait.begun = this.#clock();
-    wait.request = request;
-    wait.call = call as Call<AnyRequest>;
-    wait.admission = admission;
-    wait.waiter = waiter;
+  #ask<Request extends AnyRequest>(request: Request, method: Method<Request>, waiter: Waiter): boolean {
+    if (request.deadline !== 0 && request.deadline <= request.now) return this.#failedCalls.late();
+    const call = new Call(this, request, method as Method<AnyRequest>, waiter, this.#breaker.admit());
+    if (call.admission === Admission.REFUSED) return this.#failedCalls.refused(call);
+    if (this.#inFlight >= this.#maxInFlight) return this.#failedCalls.full(call);
+    call.begun = this.#clock();
     try {
-      if (!call.ask(this.#store, request, wait)) {
+      if (!method.ask(this.#store, request, call)) {
         this.#inFlight += 1;
         return false;
       }
     } catch (error) {
-      this.#release(wait);
-      return this.#failed(request, call, admission, error, waiter);
+      return this.#failedCalls.failed(call, error);
     }
-    this.#release(wait);
-    this.#succeeded(admission, wait.begun);
+    this.#succeeded(call);
     return true;
   }
 
   /** The store has answered later. */
-  answered(wait: Wait): void {
-    const { waiter, admission, begun } = wait;
+  answered(call: Call): void {
     this.#inFlight -= 1;
-    this.#release(wait);
-    this.#succeeded(admission, begun);
-    waiter.answered();
+    this.#succeeded(call);
+    call.waiter.answered();
   }
 
   /** The store has failed later. */
-  failed(wait: Wait, cause: unknown): void {
-    const { waiter, request, call, admission } = wait;
+  failed(call: Call, cause: unknown): void {
     this.#inFlight -= 1;
-    this.#release(wait);
     let isAnswered: boolean;
     try {
-      isAnswered = this.#failed(request, call, admission, cause, waiter);
+      isAnswered = this.#failedCalls.failed(call, cause);
     } catch (error) {
-      waiter.failed(error);
+      call.waiter.failed(error);
       return;
     }
-    if (isAnswered) waiter.answered();
-  }
-
-  #release(wait: Wait): void {
-    wait.request = noRequest;
-    wait.waiter = noWaiter;
-    if (this.#waits.length < MAX_WAITS) this.#waits.push(wait);
+    if (isAnswered) call.waiter.answered();
   }
 
   async close(): Promise<void> {
     await Promise.all([this.#store.close(), this.#local?.close()]);
   }
 
-  #succeeded(admission: Admission, begun: number): void {
+  #succeeded({ admission, begun }: Call): void {
     if (!this.#breaker.succeeded(admission, begun)) return;
     const seconds = Math.max(0, (this.#clock() - this.#breaker.openedAt) / 1000).toFixed(1);
     this.#onTransition(false, `the ${this.kind} store is back after ${seconds} s`);
   }
-
-  #failed<Request extends AnyRequest>(
-    request: Request,
-    call: Call<Request>,
-    admission: Admission,
-    cause: unknown,
-    waiter: Waiter,
-  ): boolean {
-    const error = asStoreError(cause, this.kind);
-    if (error.code === "KEY_UNUSABLE") {
-      this.#breaker.inconclusive(admission);
-      return this.#pass(error);
-    }
-    if (error.code === "STORE_FULL") {
-      this.#breaker.inconclusive(admission);
-      return this.#answer(request, call, error, waiter);
-    }
-    const late = error.code === "DEADLINE_EXCEEDED";
-    if (late && request.deadline - request.now < this.#patience) this.#breaker.inconclusive(admission);
-    else if (late ? this.#breaker.unanswered(admission) : this.#breaker.failed(admission))
-      this.#degrade(error);
-    return late ? this.#pass(error) : this.#answer(request, call, error, waiter);
-  }
-
-  #degrade(error: StoreError): void {
-    this.#openError = new StoreError(
-      "STORE_UNAVAILABLE",
-      `the circuit breaker of the ${this.kind} store is open (${error.message})`,
-      { cause: error },
-    );
-    this.#onTransition(
-      true,
-      `the ${this.kind} store fails (${error.message}): ${modeTexts[this.#mode]} until it is back`,
-    );
-  }
-
-  /** Fails the call in every mode. */
-  #pass(error: StoreError): never {
-    this.#onFailure(error, false);
-    throw error;
-  }
-
-  #answer<Request extends AnyRequest>(
-    request: Request,
-    call: Call<Request>,
-    error: StoreError,
-    waiter: Waiter,
-  ): boolean {
-    if (this.#mode === "error" || call.mustPass?.(request, this.#mode) === true) return this.#pass(error);
-    this.#onFailure(error, true);
-    if (this.#mode === "local" && call.isAllowedLocally?.(request) !== true)
-      return call.ask(this.#local!, request, waiter);
-    call.answer(request, this.#mode === "deny" ? Outcome.DENIED : Outcome.ALLOWED);
-    return true;
-  }
 }
 
-/** The policy keeps so many objects for further calls. */
-const MAX_WAITS = 1024;
-
-/** A call that waits for the store. */
-class Wait implements Waiter {
+/** A call that may wait for the store. */
+class Call implements Waiter {
   readonly #policy: FailurePolicy;
-  request: AnyRequest = noRequest;
-  call: Call<AnyRequest> = counting as Call<AnyRequest>;
-  waiter: Waiter = noWaiter;
-  admission: Admission = Admission.NORMAL;
-  /** Start of the call, on the breaker's clock. */
+  readonly request: AnyRequest;
+  readonly method: Method<AnyRequest>;
+  readonly waiter: Waiter;
+  readonly admission: Admission;
+  /** Its start, on the breaker's clock. */
   begun = 0;
 
-  constructor(policy: FailurePolicy) {
+  constructor(
+    policy: FailurePolicy,
+    request: AnyRequest,
+    method: Method<AnyRequest>,
+    waiter: Waiter,
+    admission: Admission,
+  ) {
     this.#policy = policy;
+    this.request = request;
+    this.method = method;
+    this.waiter = waiter;
+    this.admission = admission;
   }
 
   answered(): void {
@@ -310,62 +225,7 @@ class Wait implements Waiter {
   }
 }
 
-type AnyRequest = Pick<CountRequest, "now" | "deadline">;
-
-const noRequest: AnyRequest = { now: 0, deadline: 0 };
-const noWaiter: Waiter = { answered() {}, failed() {} };
-
-/** One of the methods of a store. */
-interface Call<Request> {
-  /** See `countFor` of a store. */
-  ask(store: CounterStore, request: Request, waiter: Waiter): boolean;
-  answer(request: Request, outcome: Outcome): void;
-  /** Whether the caller gets the error although the mode answers others. */
-  mustPass?(request: Request, mode: FailureMode): boolean;
-  /** Whether mode `local` allows it without a local count. */
-  isAllowedLocally?(request: Request): boolean;
-}
-
-const counting: Call<CountRequest> = {
-  ask: countFor,
-  answer({ counts }, outcome) {
-    for (const count of counts) {
-      count.outcome = outcome;
-      count.after = 0;
-    }
-  },
-};
-
-const acquiring: Call<AcquireRequest> = {
-  ask: acquireFor,
-  answer({ groups }, outcome) {
-    for (const group of groups) {
-      group.outcome = outcome;
-      group.accepted = outcome === Outcome.ALLOWED;
-    }
-  },
-};
-
-const settling: Call<ReservationRequest> = {
-  ask: settleFor,
-  answer(request, outcome) {
-    acquiring.answer(request as unknown as AcquireRequest, outcome);
-    request.verdict = outcome === Outcome.ALLOWED ? Verdict.OK : Verdict.REFUSED;
-  },
-  // A refused report would be lost without a word.
-  mustPass: ({ step }, mode) => step >= Step.COMMIT || (step === Step.REPORT && mode === "deny"),
-  isAllowedLocally: ({ step }) => step === Step.RESERVE,
-};
-
 /** A local store reads the limits of a check or a report in the same way. */
 function readsPlacesToSettle(store: CounterStore | undefined): boolean {
   return store === undefined || (store as Partial<ReservationStore>).readsPlacesToSettle === true;
-}
-
-function asStoreError(error: unknown, kind: string): StoreError {
-  if (error instanceof StoreError) return error;
-  const message = error instanceof Error ? error.message : String(error);
-  return new StoreError("STORE_UNAVAILABLE", `unexpected error of the ${kind} store: ${message}`, {
-    cause: error,
-  });
 }

@@ -1,18 +1,18 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import fc from "fast-check";
+import { placeOf } from "../../test/counters/conformance.ts";
 import { hashOfBytes, hashOfText } from "./stem-hash.ts";
 
 const ascii = fc.string({ unit: "binary-ascii", maxLength: 80 });
 
 function inPlace(text: string, seed: number, before: number): number {
-  const bytes = Buffer.from(`${"x".repeat(before)}${text}yy`, "latin1");
-  return hashOfBytes(
-    new DataView(bytes.buffer, bytes.byteOffset, bytes.length),
+  const { words, start, end } = placeOf(
+    Buffer.from(`${"x".repeat(before)}${text}yy`),
     before,
     before + text.length,
-    seed,
   );
+  return hashOfBytes(words, start, end, seed);
 }
 
 describe("the hash of a stem", () => {

@@ -4,30 +4,29 @@
  * blur figures for operators.
  */
 
-/** Hashes the ASCII bytes `[start, end)`. */
-export function hashOfBytes(bytes: DataView, start: number, end: number, seed: number): number {
+/** Hashes the ASCII bytes `[start, end)` of the memory of `words`. @param start a multiple of 4 */
+export function hashOfBytes(words: Int32Array, start: number, end: number, seed: number): number {
   let a = seed;
   let b = end - start;
   let at = start;
   for (const last = end - 8; at <= last; at += 8) {
-    a = Math.imul(a ^ bytes.getInt32(at, true), 0x85ebca6b);
-    a = (a << 15) | (a >>> 17);
-    b = Math.imul(b ^ bytes.getInt32(at + 4, true), 0xc2b2ae35);
+    a = step(a, words[at >> 2]!);
+    b = Math.imul(b ^ words[(at >> 2) + 1]!, 0xc2b2ae35);
     b = (b << 13) | (b >>> 19);
   }
-  for (; at < end; at++) a = step(a, bytes.getUint8(at));
+  for (; at < end; at++) a = step(a, (words[at >> 2]! >>> (8 * (at & 3))) & 0xff);
   return finish(a, b);
 }
 
 /** The bytes of a text. */
 const scratch = Buffer.allocUnsafeSlow(4096);
-const view = new DataView(scratch.buffer);
+const scratchWords = new Int32Array(scratch.buffer);
 
 /** Hashes a text. Characters that are not ASCII have no bytes in place, so that they only have to differ. */
 export function hashOfText(text: string, seed: number): number {
-  if (text.length <= scratch.length / 3) return hashOfBytes(view, 0, scratch.write(text), seed);
-  const { buffer, byteOffset, length } = Buffer.from(text);
-  return hashOfBytes(new DataView(buffer, byteOffset, length), 0, length, seed);
+  if (text.length <= scratch.length / 3) return hashOfBytes(scratchWords, 0, scratch.write(text), seed);
+  const memory = Buffer.allocUnsafeSlow((Buffer.byteLength(text) + 3) & ~3);
+  return hashOfBytes(new Int32Array(memory.buffer), 0, memory.write(text), seed);
 }
 
 function step(a: number, unit: number): number {

@@ -49,8 +49,9 @@ export const MAX_COUNT = Number.MAX_SAFE_INTEGER;
 /** A stem as ASCII, `bytes[start, end)`. Valid until the store has answered or failed. */
 export interface StemPlace {
   readonly bytes: Uint8Array;
-  /** The same memory. */
-  readonly view: DataView;
+  /** The same memory, to its last byte. */
+  readonly words: Int32Array;
+  /** A multiple of 4. */
   readonly start: number;
   readonly end: number;
 }

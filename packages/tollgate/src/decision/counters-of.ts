@@ -14,7 +14,7 @@ import type { Entry } from "../protocol/messages.ts";
 import type { Match } from "../rules/rule.ts";
 import type { KeyFormat } from "./key-format.ts";
 import type { Mutable } from "./prepared.ts";
-import { newPart } from "./prepared.ts";
+import { passing } from "./prepared.ts";
 import { plainLimitOf, resolveLimits, stemsOf } from "./resolve-limits.ts";
 import type { ResolvedLimit } from "./resolved-limit.ts";
 
@@ -46,7 +46,7 @@ export function countersOf(
 
 function plainLimit({ rule }: Match): ResolvedLimit {
   const { requestsPerUnit, unit, name } = rule;
-  return plainLimitOf({ ...newPart(), rule, currentLimit: { requestsPerUnit, unit, name } });
+  return plainLimitOf({ ...passing, rule, currentLimit: { requestsPerUnit, unit, name } });
 }
 
 function counterOf(resolved: ResolvedLimit, stem: string, nowSeconds: number): CounterOf {

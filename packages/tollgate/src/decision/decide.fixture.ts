@@ -1,4 +1,4 @@
-import { countTogether } from "../counters/hold-back.ts";
+import { countTogether } from "../counters/count-together.ts";
 import { type Count, type CounterStore, type CountRequest, Outcome } from "../counters/store.ts";
 import {
   type Counter,
@@ -106,7 +106,8 @@ export function ruleSet(rules: Record<string, Rule>, generation = 1): RuleSet {
         sharedValues: undefined,
       };
     },
-    matchInPlace: () => NEEDS_TEXT,
+    inPlace: { domain: () => 0, node: () => NEEDS_TEXT },
+    fixedMatch: () => null,
     rules: () => Object.values(rules),
   };
 }

@@ -168,7 +168,12 @@ export class Decider {
     if (headers !== undefined)
       response.responseHeadersToAdd =
         limits === undefined
-          ? limitHeaders(headers, statuses, parts.map(nameOf), code)
+          ? limitHeaders(
+              headers,
+              statuses,
+              parts.map(({ resolution }) => nameOf(resolution)),
+              code,
+            )
           : headersOfLimits(headers, parts, limits, code);
     this.#observe(decision, counters, code);
     decision.end();
@@ -226,6 +231,7 @@ function isAnyRefused(statuses: readonly DescriptorStatus[]): boolean {
 
 /** Whether a rule has more than a number, a unit and a name. */
 function hasLimits(parts: readonly PreparedPart[]): boolean {
-  for (let index = 0; index < parts.length; index++) if (parts[index]!.limits !== undefined) return true;
+  for (let index = 0; index < parts.length; index++)
+    if (parts[index]!.resolution.limits !== undefined) return true;
   return false;
 }

@@ -76,7 +76,8 @@ export class DecisionObserver implements RuleObserver {
     const { weight } = scratch;
     for (let index = 0; index < parts.length; index++) {
       const part = parts[index]!;
-      const { observed, hits } = part;
+      const { resolution, hits } = part;
+      const { observed } = resolution;
       if (observed?.keys === undefined) continue;
       const isRefused = statuses[index]!.code === Code.OVER_LIMIT;
       // Refusals are rarer, so they have a pace of their own where their texts are at hand.

@@ -60,7 +60,8 @@ export class DecisionRecorder {
     if (!isSampled && (ended.code !== Code.OVER_LIMIT || !sampling.takeRefusal(now))) return;
     let counted = 0;
     const descriptors = parts.map((part, index) => {
-      const isCounted = part.rule !== undefined && !part.rule.unlimited;
+      const { rule } = part.resolution;
+      const isCounted = rule !== undefined && !rule.unlimited;
       return this.#descriptor(ended, index, sampled[index]!, isCounted ? counted++ : undefined);
     });
     const decision: SampledDecision = {
@@ -81,7 +82,8 @@ export class DecisionRecorder {
     sampled: boolean,
     counted: number | undefined,
   ): SampledDescriptor {
-    const { observed, hits, rule } = parts[index]!;
+    const { resolution, hits } = parts[index]!;
+    const { observed, rule } = resolution;
     const { code, currentLimit, limitRemaining, durationUntilReset } = statuses[index]!;
     const common = {
       entries: this.#options.mask.entries(text.entries(index)),

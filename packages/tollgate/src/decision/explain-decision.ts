@@ -1,4 +1,4 @@
-import { countTogether } from "../counters/hold-back.ts";
+import { countTogether } from "../counters/count-together.ts";
 import { type Count, type CounterStore, HoldBack, Outcome, type Refuses } from "../counters/store.ts";
 import { newRuleStatistics } from "../observe/statistics.ts";
 import { withOverrides } from "../overrides/table.ts";
@@ -86,7 +86,7 @@ export async function explainDecision(
     );
     return explanationOf(request, ruleSet, rules, dropped, statuses, details, options);
   }
-  const refuses = refusals(rules, options.quotaMode);
+  const refuses = refusals(partsOf(rules), options.quotaMode);
   const looks = matches.map((match, index) =>
     dropped[index] ? undefined : lookFor(match, request, index, refuses[index]!, options, nowSeconds),
   );
@@ -115,7 +115,7 @@ export async function explainDecision(
     const currentLimit = { requestsPerUnit: limit, unit: rule.unit, name: rule.name };
     const context = { currentLimit, near: nearLimit(limit, options.nearLimitRatio) };
     const status = newStatus(context.currentLimit, 0);
-    tally(result, { ...nothing }, context, rule, nowSeconds, status);
+    tally(result, { ...nothing }, context, rule.shadowMode, nowSeconds, status);
     return status;
   });
   const details = looks.map((look, index): CounterDetails | undefined => {
@@ -149,6 +149,11 @@ function detailsOf(limits: readonly LimitExplanation[], shown: boolean): Counter
   };
 }
 
+/** As `overall.ts` reads them. */
+function partsOf<Resolved>(rules: readonly Resolved[]) {
+  return rules.map((resolution) => ({ resolution }));
+}
+
 function explanationOf(
   request: RateLimitRequest,
   ruleSet: RuleSet,
@@ -158,7 +163,7 @@ function explanationOf(
   details: readonly (CounterDetails | undefined)[],
   options: DecisionOptions,
 ): DecisionExplanation {
-  const code = overallCode(statuses, rules, options.quotaMode);
+  const code = overallCode(statuses, partsOf(rules), options.quotaMode);
   return printableData({
     overallCode: codeNames[options.shadowMode ? Code.OK : code],
     descriptors: request.descriptors.map((descriptor, index) => {

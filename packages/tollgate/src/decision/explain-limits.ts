@@ -11,7 +11,7 @@ import type { KeyFormat } from "./key-format.ts";
 import { LimitsScratch, type ScratchGroup, type ScratchLimit } from "./limits-scratch.ts";
 import { signedHits } from "./prepare.ts";
 import type { PreparedPart } from "./prepared.ts";
-import { newPart } from "./prepared.ts";
+import { newPart, passing } from "./prepared.ts";
 import { resolveLimits, stemsOf } from "./resolve-limits.ts";
 import type { ResolvedLimit } from "./resolved-limit.ts";
 import type { ScratchOptions } from "./scratch.ts";
@@ -112,24 +112,22 @@ export async function explainAnswers(
     const part = partOf(match, stems[index]!);
     if (match?.rule.limits === undefined) return part;
     const { entries } = descriptors[index]!;
-    return {
-      ...part,
-      limits: resolveLimits(noStatistics, match, options.nearLimitRatio),
-      stems: stemsOf(options.keyFormat, domain, entries, match),
-    };
+    const limits = resolveLimits(noStatistics, match, options.nearLimitRatio);
+    const ofLimits = stemsOf(options.keyFormat, domain, entries, match);
+    return { ...part, resolution: { ...part.resolution, limits, stems: ofLimits } };
   });
   const scratch = new LimitsScratch(parts.length);
   // A refused look must not hold the other looks back.
   scratch.arrange(parts, { ...options, stopIncrementing: false }, nowSeconds, noKeys, false);
   await promised((waiter) => askStore(scratch, store, now, 0, waiter));
-  const hits = parts.flatMap(({ rule }, index) =>
+  const hits = parts.flatMap(({ resolution: { rule } }, index) =>
     rule === undefined || rule.unlimited ? [] : [signedHits(descriptors[index]!, request)],
   );
   const groups = simulate(scratch, hits, options.stopIncrementing);
   tallyLimits(parts, { statuses: scratch.statuses, groups }, nowSeconds);
   let decided = 0;
-  const limits = parts.map((part) => {
-    if (part.rule === undefined || part.rule.unlimited) return undefined;
+  const limits = parts.map(({ resolution: { rule } }) => {
+    if (rule === undefined || rule.unlimited) return undefined;
     const group = scratch.groups[decided++]!;
     return group.limits.map((limit) => {
       const { used, resolved, stem } = limit;
@@ -144,13 +142,14 @@ export async function explainAnswers(
   return { statuses: scratch.statuses, limits };
 }
 
-const noKeys = { keys: Buffer.alloc(0), view: new DataView(new ArrayBuffer(0)) };
+const noKeys = { keys: Buffer.alloc(0), words: new Int32Array(0) };
 
 function partOf(match: Match | undefined, stem: string): PreparedPart {
   const rule = match?.rule;
   const { requestsPerUnit = 0, unit = 0, name = "" } = rule ?? {};
   const currentLimit = { requestsPerUnit, unit, name };
-  return { ...newPart(), rule, statistics: rule && newRuleStatistics(), stem, currentLimit };
+  const statistics = rule && newRuleStatistics();
+  return { ...newPart(), resolution: { ...passing, rule, statistics, stem, currentLimit } };
 }
 
 /**

@@ -14,7 +14,13 @@ export function headersOfLimits(
   { groups, statuses }: LimitsScratch,
   overallCode: Code,
 ): HeaderValue[] {
-  if (options.format === "contract") return limitHeaders(options, statuses, parts.map(nameOf), overallCode);
+  if (options.format === "contract")
+    return limitHeaders(
+      options,
+      statuses,
+      parts.map(({ resolution }) => nameOf(resolution)),
+      overallCode,
+    );
   const all: DescriptorStatus[] = [];
   const names: string[] = [];
   const sizes: number[] = [];
@@ -40,7 +46,7 @@ function isUndecided(outcome: Outcome): boolean {
   return outcome === Outcome.ALLOWED || outcome === Outcome.DENIED;
 }
 
-function statusOf(limit: ScratchLimit, { rule }: PreparedPart): DescriptorStatus {
+function statusOf(limit: ScratchLimit, { resolution: { rule } }: PreparedPart): DescriptorStatus {
   return {
     code: limit.accepted || rule!.shadowMode ? Code.OK : Code.OVER_LIMIT,
     currentLimit: limit.resolved.currentLimit,
@@ -49,6 +55,6 @@ function statusOf(limit: ScratchLimit, { rule }: PreparedPart): DescriptorStatus
   };
 }
 
-function nameOfLimit({ resolved: { limit } }: ScratchLimit, part: PreparedPart): string {
-  return limit.isListed ? `${nameOf(part)}.${statisticName(limit)}` : nameOf(part);
+function nameOfLimit({ resolved: { limit } }: ScratchLimit, { resolution }: PreparedPart): string {
+  return limit.isListed ? `${nameOf(resolution)}.${statisticName(limit)}` : nameOf(resolution);
 }

@@ -12,10 +12,17 @@ import {
 } from "../counters/store.ts";
 import { Code, type DescriptorStatus, type RateLimitResponse } from "../protocol/messages.ts";
 import { quotaPasses, refusalOf } from "./overall.ts";
-import type { Mutable, PreparedPart } from "./prepared.ts";
+import type { Mutable, PreparedPart, Resolution } from "./prepared.ts";
 import { plainLimitOf } from "./resolve-limits.ts";
 import type { ResolvedLimit } from "./resolved-limit.ts";
-import { newPlace, newStatus, type Scratch, type ScratchOptions, UNLIMITED_REMAINING } from "./scratch.ts";
+import {
+  afterStem,
+  newPlace,
+  newStatus,
+  type Scratch,
+  type ScratchOptions,
+  UNLIMITED_REMAINING,
+} from "./scratch.ts";
 
 export interface ScratchGroup extends Mutable<ReservedGroup> {
   readonly limits: readonly ScratchLimit[];
@@ -72,11 +79,12 @@ export class LimitsScratch {
     parts: readonly PreparedPart[],
     options: ScratchOptions,
     nowSeconds: number,
-    { keys, view }: Pick<Scratch, "keys" | "view">,
+    { keys, words }: Pick<Scratch, "keys" | "words">,
     readsPlaces: boolean,
     isDecided: (part: PreparedPart) => boolean = countPart,
   ): void {
-    const passes = quotaPasses(parts, options.quotaMode);
+    let passes: boolean | undefined;
+    const { quotaMode } = options;
     let mayRefuse = false;
     let decided = 0;
     this.isPlain = true;
@@ -85,37 +93,41 @@ export class LimitsScratch {
       const status = this.statuses[index]!;
       status.code = Code.OK;
       status.currentLimit = undefined;
-      status.limitRemaining = part.rule?.unlimited ? UNLIMITED_REMAINING : 0;
+      status.limitRemaining = part.resolution.rule?.unlimited ? UNLIMITED_REMAINING : 0;
       status.durationUntilReset = 0;
       if (!isDecided(part)) continue;
       const slot = this.#slot(decided);
       this.groups[decided++] = slot;
       slot.hits = part.hits;
-      slot.refuses = refusalOf(part, options.quotaMode, passes);
+      slot.refuses = refusalOf(part, quotaMode);
+      if (slot.refuses === Refuses.TOGETHER) {
+        passes ??= quotaPasses(parts, quotaMode);
+        if (passes) slot.refuses = Refuses.NEVER;
+      }
       slot.outcome = Outcome.COUNTED;
       slot.accepted = true;
       if (slot.refuses !== Refuses.NEVER) mayRefuse = true;
-      const limits = part.limits;
+      const { limits, stem, stems } = part.resolution;
       const number = limits?.length ?? 1;
       let place = part.stemStart;
       for (let limit = 0; limit < number; limit++) {
         slot.slots[limit] ??= newLimitSlot();
         const own = slot.slots[limit]!;
-        const resolved = limits === undefined ? plainOf(own, part) : limits[limit]!;
+        const resolved = limits === undefined ? plainOf(own, part.resolution) : limits[limit]!;
         fillLimit(own, resolved, part.hits, nowSeconds);
-        const text = limits === undefined ? part.stem : part.stems[limit];
+        const text = limits === undefined ? stem : stems[limit];
         const end = limit === 0 ? part.stemEnd : place + stemLength(part, resolved);
         own.stem = text || "";
         own.place = undefined;
         if (!text && !readsPlaces) own.stem = keys.toString("latin1", place, end);
         else if (!text) {
           own.memory.bytes = keys;
-          own.memory.view = view;
+          own.memory.words = words;
           own.memory.start = place;
           own.memory.end = end;
           own.place = own.memory;
         }
-        place = end;
+        place = afterStem(end);
         if (!resolved.algorithm.countsRefused || resolved.limit.reservations) this.isPlain = false;
       }
       if (slot.limits.length !== number) {
@@ -152,12 +164,13 @@ export function tightest(limits: readonly ScratchLimit[]): ScratchLimit {
 }
 
 /** The length of a further stem of a list: the stems differ in their ends. */
-function stemLength({ limits, stemStart, stemEnd }: PreparedPart, { limit }: ResolvedLimit): number {
-  return stemEnd - stemStart - limits![0]!.limit.keyPart.length + limit.keyPart.length;
+function stemLength({ resolution, stemStart, stemEnd }: PreparedPart, { limit }: ResolvedLimit): number {
+  return stemEnd - stemStart - resolution.limits![0]!.limit.keyPart.length + limit.keyPart.length;
 }
 
 /** Adds to the statistics. Returns whether the store decides about the part. */
-function countPart({ rule, statistics, hits, isRefund, domainNotFound }: PreparedPart): boolean {
+function countPart({ resolution, hits, isRefund }: PreparedPart): boolean {
+  const { rule, statistics, domainNotFound } = resolution;
   if (rule === undefined || statistics === undefined) {
     if (domainNotFound !== undefined) domainNotFound.value++;
     return false;
@@ -183,9 +196,9 @@ function fillLimit(own: LimitSlot, resolved: ResolvedLimit, hits: number, nowSec
   own.used = own.remaining = own.reset = 0;
 }
 
-function plainOf(own: LimitSlot, part: PreparedPart): ResolvedLimit {
+function plainOf(own: LimitSlot, resolution: Resolution): ResolvedLimit {
   // Each resolution has its own object.
-  if (own.plain?.currentLimit !== part.currentLimit) own.plain = plainLimitOf(part);
+  if (own.plain?.currentLimit !== resolution.currentLimit) own.plain = plainLimitOf(resolution);
   return own.plain;
 }
 

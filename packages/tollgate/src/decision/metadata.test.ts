@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { LimitOverride } from "../protocol/messages.ts";
 import { dynamicMetadata } from "./metadata.ts";
+import { newPart } from "./prepared.ts";
 
 /** Protobuf's text format omits fields of value 0. */
 const cases: readonly (readonly [limit: LimitOverride, text: string])[] = [
@@ -18,7 +19,7 @@ for (const [limit, text] of cases)
   test(`a request's own limit in dynamic metadata: ${text}`, () => {
     const descriptor = { entries: [], limit, hitsAddend: undefined, isNegativeHits: false };
     const request = { domain: "d", descriptors: [descriptor], hitsAddend: 0 };
-    assert.deepEqual(dynamicMetadata(request, [{ rule: undefined }], []), {
+    assert.deepEqual(dynamicMetadata(request, [newPart()], []), {
       domain: "d",
       descriptors: [{ entries: [], limit: text }],
     });

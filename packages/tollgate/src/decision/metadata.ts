@@ -51,11 +51,11 @@ function describe(descriptor: Descriptor): JsonObject {
  */
 export function dynamicMetadata(
   request: RateLimitRequest,
-  parts: readonly Pick<PreparedPart, "rule">[],
+  parts: readonly Pick<PreparedPart, "resolution">[],
   statuses: readonly DescriptorStatus[],
 ): JsonObject {
   let metadata: JsonObject = {};
-  parts.forEach(({ rule }, index) => {
+  parts.forEach(({ resolution: { rule } }, index) => {
     if (rule?.metadata === undefined || rule.unlimited || statuses[index]!.code !== Code.OK) return;
     metadata = merge(metadata, rule.metadata);
   });

@@ -3,7 +3,7 @@ import type { Statistics } from "../observe/statistics.ts";
 import { descriptorOf, domainOf } from "../protocol/decode-request.ts";
 import type { Descriptor, RateLimitRequest } from "../protocol/messages.ts";
 import type { DescriptorPlaces, RequestPlaces } from "../protocol/scan-request.ts";
-import { NEEDS_TEXT, type RuleSet } from "../rules/rule.ts";
+import { NO_NODE, type RuleSet } from "../rules/rule.ts";
 import { DecisionError } from "./decision-error.ts";
 import {
   type Mutable,
@@ -36,11 +36,12 @@ export class Preparer {
     const rules = check(domain.length, descriptors.length, ruleSet);
     const parts = descriptors.map((descriptor) => {
       const part = newPart();
-      const resolution = resolve(rules, this.#statistics, this.#options, domain, descriptor);
-      fill(part, resolution, signedHits(descriptor, request), descriptor.isNegativeHits);
+      part.resolution = resolve(rules, this.#statistics, this.#options, domain, descriptor);
+      part.hits = signedHits(descriptor, request);
+      part.isRefund = descriptor.isNegativeHits;
       return part;
     });
-    dropReplaced(parts);
+    if (parts.some(isReplacing)) dropReplaced(parts);
     return { request, parts };
   }
 
@@ -50,28 +51,34 @@ export class Preparer {
     const rules = check(places.domainEnd - places.domainStart, count, ruleSet);
     const { parts } = scratch;
     this.#inPlace.begin(rules);
+    const domain = rules.inPlace.domain(places);
+    let replaces = false;
     for (let index = 0; index < count; index++) {
       const descriptor = descriptors[index]!;
       const part = parts[index]!;
       part.stemStart = part.stemEnd = 0;
-      const resolution = this.#resolve(places, descriptor, rules, part, scratch);
-      fill(part, resolution, signedHits(descriptor, places), descriptor.isNegativeHits);
+      part.resolution = this.#resolve(places, descriptor, rules, domain, part, scratch);
+      part.hits = signedHits(descriptor, places);
+      part.isRefund = descriptor.isNegativeHits;
+      if (isReplacing(part)) replaces = true;
     }
-    dropReplaced(parts);
+    if (replaces) dropReplaced(parts);
   }
 
   #resolve(
     places: RequestPlaces,
     descriptor: DescriptorPlaces,
     rules: RuleSet,
+    domain: number,
     part: Mutable<PreparedPart>,
     scratch: Scratch,
   ): Resolution {
-    const match = descriptor.hasLimit ? NEEDS_TEXT : rules.matchInPlace(places, descriptor);
-    if (match === undefined) return passing;
-    const resolution =
-      match === NEEDS_TEXT ? undefined : this.#inPlace.resolve(match, places, descriptor, part, scratch);
-    if (resolution !== undefined) return resolution;
+    if (domain !== 0 && !descriptor.hasLimit) {
+      const node = rules.inPlace.node(domain, places, descriptor);
+      if (node === NO_NODE) return passing;
+      const resolution = this.#inPlace.resolve(rules, node, places, descriptor, part, scratch);
+      if (resolution !== undefined) return resolution;
+    }
     const texts = descriptorOf(places, descriptor);
     return resolve(rules, this.#statistics, this.#options, domainOf(places), texts);
   }
@@ -85,34 +92,14 @@ function check(domainLength: number, descriptors: number, ruleSet: RuleSet | und
   return ruleSet;
 }
 
-function fill(part: Mutable<PreparedPart>, resolution: Resolution, hits: number, isRefund: boolean): void {
-  part.rule = resolution.rule;
-  part.statistics = resolution.statistics;
-  part.domainNotFound = resolution.domainNotFound;
-  part.stem = resolution.stem;
-  part.windowSize = resolution.windowSize;
-  part.currentLimit = resolution.currentLimit;
-  part.near = resolution.near;
-  part.limits = resolution.limits;
-  part.stems = resolution.stems;
-  part.observed = resolution.observed;
-  part.hits = hits;
-  part.isRefund = isRefund;
+function isReplacing({ resolution: { rule } }: PreparedPart): boolean {
+  return rule !== undefined && rule.replaces.length > 0;
 }
 
 /** Lets the descriptors pass whose rules another rule of the request replaces. */
 function dropReplaced(parts: readonly Mutable<PreparedPart>[]): void {
-  let replaces = false;
-  for (let index = 0; index < parts.length; index++) {
-    const { rule } = parts[index]!;
-    if (rule !== undefined && rule.replaces.length > 0) replaces = true;
-  }
-  if (!replaces) return;
-  const dropped = replaced(parts.map(({ rule }) => rule));
-  for (let index = 0; index < parts.length; index++) {
-    const part = parts[index]!;
-    if (dropped[index]) fill(part, passing, part.hits, part.isRefund);
-  }
+  const dropped = replaced(parts.map(({ resolution }) => resolution.rule));
+  for (let index = 0; index < parts.length; index++) if (dropped[index]) parts[index]!.resolution = passing;
 }
 
 /**

@@ -31,7 +31,7 @@ export interface Resolution {
   readonly limits: readonly ResolvedLimit[] | undefined;
   /**
    * Their cache keys. Empty if they are in {@link Scratch.keys}, one after the other: the first from `stemStart` to
-   * `stemEnd`. They differ only in their ends, `Limit.keyPart`.
+   * `stemEnd`, each at a multiple of 4 bytes. They differ only in their ends, `Limit.keyPart`.
    */
   readonly stems: readonly string[];
   /** Undefined if no rule matches, or nothing observes decisions. */
@@ -53,7 +53,8 @@ export const passing: Resolution = {
 };
 
 /** One descriptor of a request, prepared under one rule set: everything that does not depend on the time. */
-export interface PreparedPart extends Resolution {
+export interface PreparedPart {
+  readonly resolution: Resolution;
   /** The place of the stem in {@link Scratch.keys}. */
   readonly stemStart: number;
   readonly stemEnd: number;
@@ -63,7 +64,7 @@ export interface PreparedPart extends Resolution {
 }
 
 export function newPart(): Mutable<PreparedPart> {
-  return { ...passing, stemStart: 0, stemEnd: 0, hits: 0, isRefund: false };
+  return { resolution: passing, stemStart: 0, stemEnd: 0, hits: 0, isRefund: false };
 }
 
 /** A valid request with its prepared descriptors. It can be decided any number of times. */

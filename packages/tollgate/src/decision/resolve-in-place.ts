@@ -1,22 +1,25 @@
 import type { Statistics } from "../observe/statistics.ts";
 import type { OverrideTable } from "../overrides/table.ts";
 import { type DescriptorPlaces, ENTRY_PLACES, type RequestPlaces } from "../protocol/scan-request.ts";
-import type { Limit } from "../rules/limit.ts";
-import type { Match, Rule, RuleSet } from "../rules/rule.ts";
+import { type Match, NEEDS_TEXT, type Rule, type RuleSet } from "../rules/rule.ts";
 import { WINDOW_START_DIGITS } from "./cache-key.ts";
-import type { Mutable, PreparedPart, Resolution } from "./prepared.ts";
+import { type Mutable, type PreparedPart, passing, type Resolution } from "./prepared.ts";
 import { limitsResolution, type ResolveOptions, resolutionOf } from "./resolve.ts";
-import type { Scratch } from "./scratch.ts";
+import { afterStem, type Scratch } from "./scratch.ts";
 
-/** The resolution of all descriptors that a rule matches, and the fixed ends of their stems. */
+/** The resolution of all descriptors that lead to a node, and the fixed ends of their stems. */
 interface Plan {
-  readonly resolution: Resolution;
-  /** The ends of the keys of a rule with several limits; undefined for one key. */
-  readonly tails: readonly Uint8Array[] | undefined;
-  /** See `KeyInPlace`. Undefined if the stem must be made from texts. */
-  readonly head: Uint8Array | undefined;
-  readonly tail: Uint8Array;
+  /** Undefined if the stem must be made from texts. */
+  readonly resolution: Resolution | undefined;
+  /** See `KeyInPlace`. */
+  readonly head: Uint8Array;
+  /** One for each limit of the rule. */
+  readonly tails: readonly Uint8Array[];
 }
+
+const noBytes = new Uint8Array(0);
+const needsText: Plan = { resolution: undefined, head: noBytes, tails: [] };
+const passes: Plan = { ...needsText, resolution: passing };
 
 const noRules: ReadonlySet<Rule> = new Set();
 
@@ -24,7 +27,8 @@ const noRules: ReadonlySet<Rule> = new Set();
 export class ResolverInPlace {
   readonly #options: ResolveOptions;
   readonly #statistics: Statistics;
-  #plans = new Map<Match, Plan>();
+  /** By the number of the node. */
+  #plans = new Map<number, Plan>();
   #generation = -1;
   #table: OverrideTable | undefined;
   /** The rules that an override changes for some descriptor. Their descriptors are resolved from texts. */
@@ -49,69 +53,53 @@ export class ResolverInPlace {
     this.#touched = table?.touchedRules(ruleSet) ?? noRules;
   }
 
-  /** Returns the resolution, and writes the stem. Undefined if the stem must be made from texts. */
+  /** Returns the resolution, and writes the stems. Undefined if they must be made from texts. */
   resolve(
-    match: Match,
+    ruleSet: RuleSet,
+    node: number,
     places: RequestPlaces,
     descriptor: DescriptorPlaces,
     part: Mutable<PreparedPart>,
     scratch: Scratch,
   ): Resolution | undefined {
-    const plan = this.#plans.get(match) ?? this.#plan(match);
-    const { resolution, head, tail, tails } = plan;
-    if (resolution.windowSize === 0) return resolution;
-    if (head === undefined) return undefined;
-    const end = this.#writeStem(head, tail, places, descriptor, scratch);
-    if (end < 0) return undefined;
-    part.stemStart = this.#used;
-    part.stemEnd = this.#used = end;
-    if (tails !== undefined)
-      for (let index = 1; index < tails.length; index++) {
-        const next = this.#writeStem(head, tails[index]!, places, descriptor, scratch);
-        if (next < 0) return undefined;
-        this.#used = next;
+    const { resolution, head, tails } = this.#plans.get(node) ?? this.#plan(ruleSet, node);
+    for (let index = 0; index < tails.length; index++) {
+      const end = this.#writeStem(head, tails[index]!, places, descriptor, scratch);
+      if (end < 0) return undefined;
+      if (index === 0) {
+        part.stemStart = this.#used;
+        part.stemEnd = end;
       }
+      this.#used = afterStem(end);
+    }
     return resolution;
   }
 
-  #plan(match: Match): Plan {
-    const { rule, metricKey, metricFromRequest, sharedValues } = match;
-    if (rule.limits !== undefined) return this.#limitsPlan(match, rule.limits);
-    const resolution = resolutionOf(
-      match,
-      this.#statistics.rule(metricKey, metricFromRequest),
-      "",
-      this.#options,
-    );
-    const { inPlace } = this.#options.keyFormat;
-    const isInPlace = sharedValues === undefined && !this.#touched.has(rule);
-    const head = isInPlace ? inPlace.head(rule.domain) : undefined;
-    const plan = {
-      resolution,
-      tails: undefined,
-      head: head === undefined ? undefined : Buffer.from(head),
-      tail: Buffer.from(inPlace.tail(rule.unit)),
-    };
-    this.#plans.set(match, plan);
+  #plan(ruleSet: RuleSet, node: number): Plan {
+    const match = node === NEEDS_TEXT ? null : ruleSet.fixedMatch(node);
+    const plan = match === null ? needsText : match === undefined ? passes : this.#planOf(match);
+    this.#plans.set(node, plan);
     return plan;
   }
 
-  #limitsPlan(match: Match, limits: readonly Limit[]): Plan {
-    const resolution = limitsResolution(match, this.#statistics, this.#options);
+  #planOf(match: Match): Plan {
+    const { rule, metricKey, metricFromRequest, sharedValues } = match;
+    const { limits, domain } = rule;
     const { inPlace } = this.#options.keyFormat;
-    const isSimple = match.sharedValues === undefined && inPlace.hasShapes && !this.#touched.has(match.rule);
-    const head = isSimple ? inPlace.head(match.rule.domain) : undefined;
+    const resolution =
+      limits === undefined
+        ? resolutionOf(match, this.#statistics.rule(metricKey, metricFromRequest), "", this.#options)
+        : limitsResolution(match, this.#statistics, this.#options);
+    if (resolution.windowSize === 0) return { resolution, head: noBytes, tails: [] };
+    const head = inPlace.head(domain);
+    if (head === undefined || sharedValues !== undefined || this.#touched.has(rule)) return needsText;
+    if (limits === undefined)
+      return { resolution, head: Buffer.from(head), tails: [Buffer.from(inPlace.tail(rule.unit))] };
+    if (!inPlace.hasShapes) return needsText;
+    // The longest key decides for all whether they are hashed, so only lists of short keys are written in place.
     const { isListed } = limits[0]!;
     const tails = limits.map(({ keyPart }) => Buffer.from(isListed ? `}${keyPart}` : keyPart));
-    const plan = {
-      resolution,
-      tails,
-      head: head === undefined ? undefined : Buffer.from(isListed ? `{${head}` : head),
-      tail: tails[0]!,
-    };
-    // The longest key decides for all whether they are hashed, so only lists of short keys are written in place.
-    this.#plans.set(match, plan);
-    return plan;
+    return { resolution, head: Buffer.from(isListed ? `{${head}` : head), tails };
   }
 
   /** Writes the stem. Returns its end; -1 if it is too long, or a byte would have to be encoded. */

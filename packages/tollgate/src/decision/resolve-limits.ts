@@ -6,7 +6,7 @@ import type { Entry } from "../protocol/messages.ts";
 import { isPlain, type Limit, plainLimit, statisticName } from "../rules/limit.ts";
 import type { Match } from "../rules/rule.ts";
 import type { KeyFormat } from "./key-format.ts";
-import type { PreparedPart } from "./prepared.ts";
+import type { Resolution } from "./prepared.ts";
 import type { ResolvedLimit } from "./resolved-limit.ts";
 import { nearLimit } from "./tally.ts";
 
@@ -65,8 +65,8 @@ function algorithmOf(limit: Limit): Algorithm {
   return isPlain(limit) ? algorithms.fixed_window : algorithms.accepted_window;
 }
 
-/** The limit of a part whose rule has no `limits`. */
-export function plainLimitOf({ rule, currentLimit, near }: PreparedPart): ResolvedLimit {
+/** The limit of a rule without `limits`. */
+export function plainLimitOf({ rule, currentLimit, near }: Resolution): ResolvedLimit {
   return {
     limit: plainLimit(rule!),
     algorithm: algorithms.fixed_window,

@@ -18,7 +18,6 @@ import { quotaPasses, refusalOf } from "./overall.ts";
 import type { PendingDecision } from "./pending-decision.ts";
 import { type Mutable, newPart, type PreparedPart } from "./prepared.ts";
 import { tally } from "./tally.ts";
-import { windowStart } from "./window.ts";
 
 /** `limit_remaining` of an `unlimited` rule: the greatest uint32. */
 export const UNLIMITED_REMAINING = 0xffff_ffff;
@@ -48,9 +47,9 @@ export class Scratch<More = unknown> {
   /** Memory for the descriptors of a message. */
   readonly parts: readonly Mutable<PreparedPart>[];
   /** Memory for their stems. */
-  keys: Buffer = Buffer.allocUnsafe(256);
+  keys: Buffer = Buffer.allocUnsafeSlow(256);
   /** The same memory. */
-  view: DataView = viewOf(this.keys);
+  words: Int32Array = new Int32Array(this.keys.buffer);
   /** A copy of the message, for observers of a decision that the store answers later. */
   message: Buffer = noMessage;
   messageLength = 0;
@@ -83,10 +82,10 @@ export class Scratch<More = unknown> {
   /** Returns memory for `size` more bytes behind the first `used` ones, which it keeps. */
   room(used: number, size: number): Buffer {
     if (used + size > this.keys.length) {
-      const grown = Buffer.allocUnsafe(Math.max(used + size, 2 * this.keys.length));
+      const grown = Buffer.allocUnsafeSlow(afterStem(2 * (used + size)));
       this.keys.copy(grown, 0, 0, used);
       this.keys = grown;
-      this.view = viewOf(grown);
+      this.words = new Int32Array(grown.buffer);
     }
     return this.keys;
   }
@@ -116,53 +115,58 @@ export class Scratch<More = unknown> {
     readsPlaces: boolean,
   ): void {
     const { quotaMode } = options;
-    const passes = quotaPasses(parts, quotaMode);
+    let passes: boolean | undefined;
     let mayRefuse = false;
     let counted = 0;
     for (let index = 0; index < parts.length; index++) {
       const part = parts[index]!;
-      const { rule, statistics, hits, isRefund, domainNotFound } = part;
+      const { resolution, hits, isRefund } = part;
+      const { rule, statistics, domainNotFound } = resolution;
       const status = this.statuses[index]!;
-      status.code = Code.OK;
-      status.currentLimit = undefined;
-      status.limitRemaining = status.durationUntilReset = 0;
       if (rule === undefined || statistics === undefined) {
         if (domainNotFound !== undefined) domainNotFound.value++;
+        pass(status, 0);
         continue;
       }
       if (isRefund) statistics.totalNegativeHits -= hits;
       else statistics.totalHits += hits;
       if (rule.unlimited) {
         if (!isRefund) statistics.withinLimit += hits;
-        status.limitRemaining = UNLIMITED_REMAINING;
+        pass(status, UNLIMITED_REMAINING);
         continue;
       }
-      status.currentLimit = part.currentLimit;
-      const refuses = refusalOf(part, quotaMode, passes);
+      status.currentLimit = resolution.currentLimit;
+      let refuses = refusalOf(part, quotaMode);
+      if (refuses === Refuses.TOGETHER) {
+        passes ??= quotaPasses(parts, quotaMode);
+        if (passes) refuses = Refuses.NEVER;
+      }
       if (refuses !== Refuses.NEVER) mayRefuse = true;
       const slot = this.#slots[counted]!;
       this.counts[counted++] = slot;
       this.#place(slot, part, readsPlaces);
-      slot.windowStart = windowStart(nowSeconds, rule.unit);
       slot.limit = rule.requestsPerUnit;
       slot.refuses = refuses;
-      slot.windowSize = part.windowSize;
+      slot.windowSize = resolution.windowSize;
+      slot.windowStart = nowSeconds - (nowSeconds % slot.windowSize);
       slot.hits = hits;
       slot.outcome = Outcome.COUNTED;
       slot.after = 0;
     }
-    this.counts.length = counted;
+    // V8 calls its runtime to set a length.
+    if (this.counts.length !== counted) this.counts.length = counted;
     this.request.holdBack = options.stopIncrementing && mayRefuse ? HoldBack.WHEN_REFUSED : HoldBack.NEVER;
   }
 
-  #place(slot: Slot, { stem, stemStart, stemEnd }: PreparedPart, readsPlaces: boolean): void {
+  #place(slot: Slot, { resolution, stemStart, stemEnd }: PreparedPart, readsPlaces: boolean): void {
     const isInPlace = stemEnd > stemStart;
-    slot.stem = isInPlace && !readsPlaces ? this.keys.toString("latin1", stemStart, stemEnd) : stem;
+    slot.stem =
+      isInPlace && !readsPlaces ? this.keys.toString("latin1", stemStart, stemEnd) : resolution.stem;
     slot.place = undefined;
     if (!isInPlace || !readsPlaces) return;
     const { memory } = slot;
     memory.bytes = this.keys;
-    memory.view = this.view;
+    memory.words = this.words;
     memory.start = stemStart;
     memory.end = stemEnd;
     slot.place = memory;
@@ -172,26 +176,42 @@ export class Scratch<More = unknown> {
   tally(parts: readonly PreparedPart[], nowSeconds: number): void {
     let counted = 0;
     for (let index = 0; index < parts.length; index++) {
-      const part = parts[index]!;
-      const { rule, statistics } = part;
+      const { resolution } = parts[index]!;
+      const { rule, statistics } = resolution;
       if (rule === undefined || statistics === undefined || rule.unlimited) continue;
-      tally(this.counts[counted++]!, statistics, part, rule, nowSeconds, this.statuses[index]!);
+      tally(
+        this.counts[counted++]!,
+        statistics,
+        resolution,
+        rule.shadowMode,
+        nowSeconds,
+        this.statuses[index]!,
+      );
     }
   }
 }
 
+/** The status of a part that the store does not count. */
+function pass(status: Mutable<DescriptorStatus>, remaining: number): void {
+  status.code = Code.OK;
+  status.currentLimit = undefined;
+  status.limitRemaining = remaining;
+  status.durationUntilReset = 0;
+}
+
 const noBytes = new Uint8Array(0);
-const noView = new DataView(noBytes.buffer);
+const noWords = new Int32Array(0);
+
+/** The place of the next stem: stems begin at multiples of 4 bytes. */
+export function afterStem(end: number): number {
+  return (end + 3) & ~3;
+}
 
 export function newPlace(): Mutable<StemPlace> {
-  return { bytes: noBytes, view: noView, start: 0, end: 0 };
+  return { bytes: noBytes, words: noWords, start: 0, end: 0 };
 }
 
 const noMessage = Buffer.alloc(0);
-
-function viewOf({ buffer, byteOffset, length }: Buffer): DataView {
-  return new DataView(buffer, byteOffset, length);
-}
 
 function newSlot(): Slot {
   return {

@@ -4,11 +4,11 @@ import type { Scratch } from "./scratch.ts";
 
 /** Returns the hash of the key of a part's counter, or of its first counter; undefined if nothing is counted. */
 export function hashOfStem(
-  { stem, stems, stemStart, stemEnd }: PreparedPart,
-  { view }: Scratch,
+  { resolution: { stem, stems }, stemStart, stemEnd }: PreparedPart,
+  { words }: Scratch,
   seed: number,
 ): number | undefined {
   const text = stems.length > 0 ? stems[0]! : stem;
   if (text !== "") return hashOfText(text, seed);
-  return stemEnd > stemStart ? hashOfBytes(view, stemStart, stemEnd, seed) : undefined;
+  return stemEnd > stemStart ? hashOfBytes(words, stemStart, stemEnd, seed) : undefined;
 }

@@ -24,7 +24,7 @@ export function tallyLimits(parts: readonly PreparedPart[], scratch: Decided, no
   const { groups, statuses } = scratch;
   let decided = 0;
   for (let index = 0; index < parts.length; index++) {
-    const { rule, statistics } = parts[index]!;
+    const { rule, statistics } = parts[index]!.resolution;
     if (rule === undefined || statistics === undefined || rule.unlimited) continue;
     tallyGroup(groups[decided++]!, statistics, rule.shadowMode, nowSeconds, statuses[index]!);
   }

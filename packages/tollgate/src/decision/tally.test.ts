@@ -57,7 +57,7 @@ for (const [name, outcome, limit, hits, after, shadowMode, code, remaining, expe
     const statistics = new MapStatistics().rule({ domain: "d", levels: ["k"] });
     const count = {
       stem: "k:",
-      windowStart: 0,
+      windowStart: 60_000,
       windowSize: 60,
       hits,
       limit,
@@ -69,7 +69,7 @@ for (const [name, outcome, limit, hits, after, shadowMode, code, remaining, expe
     const context = { currentLimit, near: nearLimit(limit, 0.8) };
     // Old content, which `tally` must overwrite.
     const status = { code: Code.UNKNOWN, currentLimit, limitRemaining: 77, durationUntilReset: 77 };
-    tally(count, statistics, context, { shadowMode, unit: Unit.MINUTE }, 60_018, status);
+    tally(count, statistics, context, shadowMode, 60_018, status);
     assert.equal(status.code, Code[code]);
     assert.equal(status.limitRemaining, remaining);
     assert.equal(status.durationUntilReset, outcome === ALLOWED || outcome === DENIED ? 0 : 42);
@@ -111,7 +111,7 @@ test("no statistic decreases for any limit, ratio and hits", () => {
         after,
       };
       const status = { code: Code.UNKNOWN, currentLimit, limitRemaining: 0, durationUntilReset: 0 };
-      tally(count, statistics, { currentLimit, near }, { shadowMode: false, unit: Unit.MINUTE }, 0, status);
+      tally(count, statistics, { currentLimit, near }, false, 0, status);
       for (const [name, value] of Object.entries(statistics)) assert.ok(value >= 0, `${name} is ${value}`);
       assert.ok(statistics.nearLimit <= count.hits);
     }),

@@ -1,9 +1,7 @@
 import { type Count, Outcome } from "../counters/store.ts";
 import type { RuleStatistics } from "../observe/statistics.ts";
 import { Code, type CurrentLimit, type DescriptorStatus } from "../protocol/messages.ts";
-import type { Rule } from "../rules/rule.ts";
 import type { Mutable } from "./prepared.ts";
-import { secondsUntilReset } from "./window.ts";
 
 /** The limit of a status. */
 export interface TallyContext {
@@ -34,11 +32,11 @@ export function tally(
   count: Count,
   statistics: RuleStatistics,
   { currentLimit, near }: TallyContext,
-  { shadowMode, unit }: Pick<Rule, "shadowMode" | "unit">,
+  shadowMode: boolean,
   nowSeconds: number,
   status: Mutable<DescriptorStatus>,
 ): void {
-  const { outcome, hits, after } = count;
+  const { outcome, hits, after, windowStart, windowSize } = count;
   const limit = currentLimit.requestsPerUnit;
   if (outcome === Outcome.ALLOWED || outcome === Outcome.DENIED) {
     status.code = outcome === Outcome.ALLOWED || shadowMode ? Code.OK : Code.OVER_LIMIT;
@@ -58,7 +56,7 @@ export function tally(
   }
   status.code = isOver && !shadowMode ? Code.OVER_LIMIT : Code.OK;
   status.limitRemaining = isOver ? 0 : Math.max(limit - after, 0);
-  status.durationUntilReset = secondsUntilReset(nowSeconds, unit);
+  status.durationUntilReset = windowStart + windowSize - nowSeconds;
 }
 
 /** Adds to the statistics within, near and over. Returns the hits above the limit. */

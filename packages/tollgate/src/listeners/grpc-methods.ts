@@ -2,7 +2,7 @@ import { GrpcError, type GrpcServer, Status, type UnaryCall } from "@tollway/grp
 import type { AnswerWaiter } from "../decision/pending-answer.ts";
 import { PendingDecision } from "../decision/pending-decision.ts";
 import type { Tracing } from "../observe/tracing/tracing.ts";
-import { responseSize, writeResponse } from "../protocol/encode-response.ts";
+import { encodeResponse, maxResponseSize, writeResponse } from "../protocol/encode-response.ts";
 import type { RateLimitResponse } from "../protocol/messages.ts";
 import { SHOULD_RATE_LIMIT } from "../protocol/method.ts";
 import { OversizedRequestError } from "../protocol/request-limits.ts";
@@ -69,15 +69,12 @@ export function answerOversized(handler: RateLimitHandler): Uint8Array | undefin
   const error = new OversizedRequestError("the message is too large");
   const denial = handler.denialOf(error);
   if (denial === undefined) return undefined;
-  const message = new Uint8Array(responseSize(denial));
-  writeResponse(denial, message, 0);
-  return message;
+  return encodeResponse(denial);
 }
 
 function write(call: UnaryCall, response: RateLimitResponse): void {
-  const size = responseSize(response);
-  writeResponse(response, call.reserve(size), call.offset);
-  call.commit(size);
+  const buffer = call.reserve(maxResponseSize(response));
+  call.commit(writeResponse(response, buffer, call.offset) - call.offset);
 }
 
 /** Ends the call with a status, and returns it. Undefined if the policy answers with a denial instead. */

@@ -7,7 +7,7 @@ import {
   writeCommitResponse,
   writeReserveResponse,
 } from "../protocol/encode-reservation.ts";
-import { responseSize, writeResponse } from "../protocol/encode-response.ts";
+import { maxResponseSize, writeResponse } from "../protocol/encode-response.ts";
 import { Code, type RateLimitResponse } from "../protocol/messages.ts";
 import { CHECK_RATE_LIMIT, COMMIT, REPORT, RESERVE } from "../protocol/method.ts";
 import type { CommitResponse, ReserveResponse } from "../protocol/reservation-messages.ts";
@@ -145,9 +145,8 @@ function serve<Response>(
 }
 
 function writeDecision(call: UnaryCall, response: RateLimitResponse): void {
-  const size = responseSize(response);
-  writeResponse(response, call.reserve(size), call.offset);
-  call.commit(size);
+  const bytes = call.reserve(maxResponseSize(response));
+  call.commit(writeResponse(response, bytes, call.offset) - call.offset);
 }
 
 function writeReserve(call: UnaryCall, response: ReserveResponse): void {

@@ -51,6 +51,9 @@ export interface HttpListenerOptions {
   readonly guard?: Guard;
 }
 
+type RequestHandler = Parameters<typeof nodeListener>[0];
+type Answer = Awaited<ReturnType<RequestHandler["handle"]>>;
+
 /** An answer to a request that is not served: problem details. */
 export interface Refusal {
   readonly status: number;
@@ -113,9 +116,8 @@ function checkedListener(
   guard: Guard = serveAll,
 ): NonNullable<ServerOptions["listener"]> {
   return (application, options) => {
-    const serve = nodeListener(application, options);
+    const serve = nodeListener(withNosniff(application), options);
     return (request, response) => {
-      response.setHeader("x-content-type-options", "nosniff");
       const detail = access?.(request);
       const refusal =
         detail === undefined
@@ -123,6 +125,24 @@ function checkedListener(
           : ({ status: 403, detail } as Refusal);
       if (refusal !== undefined) refuse(response, refusal);
     };
+  };
+}
+
+/**
+ * Adds `x-content-type-options: nosniff` to all answers. `setHeader` does the same, but then Node's `writeHead` copies all
+ * headers: 3.5 of 24 us for `/json`.
+ */
+function withNosniff(application: RequestHandler): RequestHandler {
+  const add = (answer: Answer): Answer => {
+    answer.headers.push("x-content-type-options", "nosniff");
+    return answer;
+  };
+  return {
+    handle: (incoming) => {
+      const answer = application.handle(incoming);
+      return answer instanceof Promise ? answer.then(add) : add(answer);
+    },
+    report: (error, request) => application.report(error, request),
   };
 }
 
@@ -136,6 +156,7 @@ function refuse(response: ServerResponse, { status, detail, headers }: Refusal):
   response.writeHead(status, {
     ...headers,
     "content-type": "application/problem+json",
+    "x-content-type-options": "nosniff",
     connection: "close",
   });
   response.end(JSON.stringify({ type: "about:blank", title, status, detail }));

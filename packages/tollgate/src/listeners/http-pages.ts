@@ -5,9 +5,10 @@ import { JsonRequestError } from "../protocol/json-request.ts";
 import { responseToJson } from "../protocol/json-response.ts";
 import { Code, type JsonObject, type RateLimitResponse } from "../protocol/messages.ts";
 import { OversizedRequestError } from "../protocol/request-limits.ts";
+import type { CallFailure } from "./call-failure.ts";
 import type { ControllerTable } from "./http-listener.ts";
 import { openApiDocument } from "./openapi-document.ts";
-import type { CallFailure, RateLimitHandler } from "./rate-limit-handler.ts";
+import type { RateLimitHandler } from "./rate-limit-handler.ts";
 import { TracedCall } from "./traced-call.ts";
 
 /** Names of the OpenTelemetry semantic conventions for HTTP. */

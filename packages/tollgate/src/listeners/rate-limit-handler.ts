@@ -1,11 +1,10 @@
 import { type CounterStore, StoreError } from "../counters/store.ts";
 import type { Decider } from "../decision/decide.ts";
-import { DecisionError } from "../decision/decision-error.ts";
 import type { PendingDecision } from "../decision/pending-decision.ts";
 import type { Logger } from "../observe/log.ts";
 import type { Counter, Statistics } from "../observe/statistics.ts";
 import { decodeRequest } from "../protocol/decode-request.ts";
-import { JsonRequestError, requestFromJsonBytes } from "../protocol/json-request.ts";
+import { requestFromJsonBytes } from "../protocol/json-request.ts";
 import type { RateLimitRequest, RateLimitResponse } from "../protocol/messages.ts";
 import {
   DEFAULT_REQUEST_LIMITS,
@@ -14,21 +13,8 @@ import {
   type RequestLimits,
 } from "../protocol/request-limits.ts";
 import { RequestPlaces } from "../protocol/scan-request.ts";
-import { WireError } from "../protocol/wire.ts";
-import { ReservationError } from "../reservations/reservation-error.ts";
 import type { RuleSet } from "../rules/rule.ts";
-
-/** The reason of a call's failure, safe for its caller: without a store's messages, keys, credentials or stacks. */
-export interface CallFailure {
-  readonly reason:
-    | "INVALID_ARGUMENT"
-    | "RESOURCE_EXHAUSTED"
-    | "UNAVAILABLE"
-    | "DEADLINE_EXCEEDED"
-    | "UNIMPLEMENTED"
-    | "INTERNAL";
-  readonly message: string;
-}
+import { type CallFailure, knownFailure } from "./call-failure.ts";
 
 /** Limits on the requests that the listeners accept. */
 export interface RequestPolicy {
@@ -121,9 +107,10 @@ export class RateLimitHandler {
     return decider.decideInPlace(this.#places, ruleSet(), now, deadline);
   }
 
-  /** Decides the request in JSON. */
+  /** Decides the request in JSON. Callers must read a response that is not a promise at once: the next call reuses it. */
   decideJson(bytes: Uint8Array): RateLimitResponse | Promise<RateLimitResponse> {
-    return this.decide(this.decodeJson(bytes), 0);
+    const { decider, ruleSet } = this.#options;
+    return decider.decide(decider.prepare(this.decodeJson(bytes), ruleSet()), this.#now(), 0, true);
   }
 
   /**
@@ -136,48 +123,18 @@ export class RateLimitHandler {
     return this.#requests.denyOversized ? deniedResponse : undefined;
   }
 
-  /** Converts an error that `decide` or a decoder threw to the failure that the caller sees. */
+  /** Counts an error that `decide` or a decoder threw. Converts it to the failure that the caller sees. */
   failureOf(error: unknown): CallFailure {
     if (error instanceof StoreError) {
       this.#storeErrors.value++;
       this.#options.log.debug(() => `a decision failed: ${error.code}: ${error.message}`);
-      return storeFailures[error.code];
-    }
-    if (error instanceof OversizedRequestError) {
-      return { reason: "RESOURCE_EXHAUSTED", message: error.message };
-    }
-    this.#serviceErrors.value++;
-    if (error instanceof DecisionError) return { reason: error.code, message: error.message };
-    if (error instanceof ReservationError) {
-      const { code, message } = error;
-      return { reason: code === "TOO_MANY_RESERVATIONS" ? "RESOURCE_EXHAUSTED" : code, message };
-    }
-    if (error instanceof WireError) {
-      return { reason: "INVALID_ARGUMENT", message: `the request cannot be decoded: ${error.message}` };
-    }
-    if (error instanceof JsonRequestError) return { reason: "INVALID_ARGUMENT", message: error.message };
+    } else if (!(error instanceof OversizedRequestError)) this.#serviceErrors.value++;
+    const failure = knownFailure(error);
+    if (failure !== undefined) return failure;
     this.#options.log.error(`a decision failed unexpectedly: ${describe(error)}`);
     return { reason: "INTERNAL", message: "the decision failed; see the service's log" };
   }
 }
-
-const storeFailures: Record<StoreError["code"], CallFailure> = {
-  STORE_UNAVAILABLE: { reason: "UNAVAILABLE", message: "the counter store is unavailable" },
-  STORE_FULL: { reason: "UNAVAILABLE", message: "too many calls are waiting for the counter store" },
-  STORE_TIMEOUT: { reason: "UNAVAILABLE", message: "the counter store did not answer in time" },
-  DEADLINE_EXCEEDED: {
-    reason: "DEADLINE_EXCEEDED",
-    message: "the deadline passed before the counter store answered",
-  },
-  KEY_UNUSABLE: {
-    reason: "INVALID_ARGUMENT",
-    message: "a descriptor is too long for the counter store's keys",
-  },
-  UNSUPPORTED: {
-    reason: "UNIMPLEMENTED",
-    message: "the counter store keeps no reservations: use the embedded store or the key-value store",
-  },
-};
 
 function describe(error: unknown): string {
   return error instanceof Error ? (error.stack ?? error.message) : String(error);

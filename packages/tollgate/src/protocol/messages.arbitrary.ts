@@ -61,7 +61,7 @@ export const anyResponse: fc.Arbitrary<RateLimitResponse> = record({
         record({
           requestsPerUnit: uint32,
           unit: fc.integer({ min: 1, max: 7 }) as fc.Arbitrary<1>,
-          name: text,
+          name: fc.oneof(text, fc.string({ unit: "binary", minLength: 40, maxLength: 140 })),
           unitMultiplier: fc.option(uint32, { nil: undefined }),
         }),
         { nil: undefined },

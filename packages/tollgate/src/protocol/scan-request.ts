@@ -4,6 +4,7 @@ import {
   tooManyDescriptors,
   tooManyEntries,
 } from "./request-limits.ts";
+import { skipField } from "./skip-field.ts";
 import { WireReader, WireType } from "./wire.ts";
 
 // Tags (number << 3 | wire type) of the fields that a decision reads.
@@ -40,12 +41,7 @@ export class DescriptorPlaces {
 }
 
 /** The places of a message's parts. The next scan overwrites it. */
-export class RequestPlaces {
-  readonly #reader = new WireReader();
-  buffer: Uint8Array = new Uint8Array(0);
-  /** The message in `buffer`. */
-  start = 0;
-  end = 0;
+export class RequestPlaces extends WireReader {
   domainStart = 0;
   domainEnd = 0;
   hitsAddend = 0;
@@ -56,11 +52,6 @@ export class RequestPlaces {
   entries = new Int32Array(64 * ENTRY_PLACES);
   #entries = 0;
 
-  /** Decodes the bytes from `start` to `end`. See {@link WireReader.text}. */
-  text(start: number, end: number): string {
-    return this.#reader.text(start, end);
-  }
-
   /**
    * Finds the parts of an `envoy.service.ratelimit.v3.RateLimitRequest` in `buffer[start..end)`. As protobuf specifies,
    * it skips unknown fields, uses the last of a repeated singular field, and merges the parts of a split message.
@@ -68,34 +59,29 @@ export class RequestPlaces {
    * @throws {OversizedRequestError} above `limits`
    */
   scan(buffer: Uint8Array, start: number, end: number, limits: RequestLimits = DEFAULT_REQUEST_LIMITS): void {
-    const reader = this.#reader;
-    reader.reset(buffer, start, end);
-    this.buffer = buffer;
-    this.start = start;
-    this.end = end;
+    this.reset(buffer, start, end);
     this.domainStart = this.domainEnd = this.hitsAddend = this.count = this.#entries = 0;
     if (this.descriptors.length > KEPT) this.descriptors = [];
     if (this.entries.length > KEPT * ENTRY_PLACES) this.entries = new Int32Array(64 * ENTRY_PLACES);
-    while (reader.position < end) {
-      const tag = reader.tag();
+    while (this.position < end) {
+      const tag = this.tag();
       if (tag === DESCRIPTORS) {
         if (this.count === limits.descriptors) throw tooManyDescriptors(limits);
-        reader.end = reader.lengthDelimited();
+        this.end = this.lengthDelimited();
         this.#descriptor(limits);
-        reader.end = end;
+        this.end = end;
       } else if (tag === DOMAIN) {
-        this.domainEnd = reader.lengthDelimited();
-        this.domainStart = reader.position;
-        reader.position = this.domainEnd;
-      } else if (tag === HITS_ADDEND) this.hitsAddend = reader.uint32();
-      else reader.skip(tag);
+        this.domainEnd = this.lengthDelimited();
+        this.domainStart = this.position;
+        this.position = this.domainEnd;
+      } else if (tag === HITS_ADDEND) this.hitsAddend = this.uint32();
+      else skipField(this, tag);
     }
   }
 
-  /** Like the other functions for nested messages, reads up to `reader.end`. */
+  /** Like the other functions for nested messages, reads up to `this.end`. */
   #descriptor(limits: RequestLimits): void {
-    const reader = this.#reader;
-    const { end } = reader;
+    const { end } = this;
     const index = this.count++;
     if (index === this.descriptors.length) this.descriptors.push(new DescriptorPlaces());
     const descriptor = this.descriptors[index]!;
@@ -103,28 +89,27 @@ export class RequestPlaces {
     descriptor.entries = descriptor.requestsPerUnit = descriptor.unit = 0;
     descriptor.hasLimit = descriptor.isNegativeHits = false;
     descriptor.hitsAddend = descriptor.unitMultiplier = undefined;
-    while (reader.position < end) {
-      const tag = reader.tag();
+    while (this.position < end) {
+      const tag = this.tag();
       if (tag === ENTRIES) {
         if (descriptor.entries++ === limits.entries) throw tooManyEntries(limits, index);
-        reader.end = reader.lengthDelimited();
+        this.end = this.lengthDelimited();
         this.#entry();
       } else if (tag === LIMIT) {
         descriptor.hasLimit = true;
-        reader.end = reader.lengthDelimited();
+        this.end = this.lengthDelimited();
         this.#limit(descriptor);
       } else if (tag === DESCRIPTOR_HITS) {
-        reader.end = reader.lengthDelimited();
+        this.end = this.lengthDelimited();
         descriptor.hitsAddend = this.#wrapped(true) ?? descriptor.hitsAddend ?? 0;
-      } else if (tag === IS_NEGATIVE) descriptor.isNegativeHits = reader.bool();
-      else reader.skip(tag);
-      reader.end = end;
+      } else if (tag === IS_NEGATIVE) descriptor.isNegativeHits = this.bool();
+      else skipField(this, tag);
+      this.end = end;
     }
   }
 
   #entry(): void {
-    const reader = this.#reader;
-    const { end } = reader;
+    const { end } = this;
     const at = this.#entries++ * ENTRY_PLACES;
     if (at === this.entries.length) {
       const grown = new Int32Array(2 * at);
@@ -133,45 +118,43 @@ export class RequestPlaces {
     }
     const places = this.entries;
     places[at] = places[at + 1] = places[at + 2] = places[at + 3] = end;
-    while (reader.position < end) {
-      const tag = reader.tag();
+    while (this.position < end) {
+      const tag = this.tag();
       if (tag !== KEY && tag !== VALUE) {
-        reader.skip(tag);
+        skipField(this, tag);
         continue;
       }
-      const next = reader.lengthDelimited();
+      const next = this.lengthDelimited();
       const which = tag === KEY ? at : at + 2;
-      places[which] = reader.position;
+      places[which] = this.position;
       places[which + 1] = next;
-      reader.position = next;
+      this.position = next;
     }
   }
 
   #limit(descriptor: DescriptorPlaces): void {
-    const reader = this.#reader;
-    const { end } = reader;
-    while (reader.position < end) {
-      const tag = reader.tag();
-      if (tag === REQUESTS_PER_UNIT) descriptor.requestsPerUnit = reader.uint32();
+    const { end } = this;
+    while (this.position < end) {
+      const tag = this.tag();
+      if (tag === REQUESTS_PER_UNIT) descriptor.requestsPerUnit = this.uint32();
       // An enum is an int32 on the wire. A negative number is never a valid unit.
-      else if (tag === UNIT) descriptor.unit = reader.uint32() | 0;
+      else if (tag === UNIT) descriptor.unit = this.uint32() | 0;
       else if (tag === UNIT_MULTIPLIER) {
-        reader.end = reader.lengthDelimited();
+        this.end = this.lengthDelimited();
         descriptor.unitMultiplier = this.#wrapped(false) ?? descriptor.unitMultiplier ?? 0;
-        reader.end = end;
-      } else reader.skip(tag);
+        this.end = end;
+      } else skipField(this, tag);
     }
   }
 
   /** Reads a `google.protobuf.UInt64Value`, or a `UInt32Value`. Undefined if its number is absent. */
   #wrapped(isWide: boolean): number | undefined {
-    const reader = this.#reader;
-    const { end } = reader;
+    const { end } = this;
     let value: number | undefined;
-    while (reader.position < end) {
-      const tag = reader.tag();
-      if (tag === WRAPPED) value = isWide ? reader.uint64() : reader.uint32();
-      else reader.skip(tag);
+    while (this.position < end) {
+      const tag = this.tag();
+      if (tag === WRAPPED) value = isWide ? this.uint64() : this.uint32();
+      else skipField(this, tag);
     }
     return value;
   }

@@ -4,6 +4,7 @@
  */
 import { ID_DIGITS, type IdWords, readId } from "./reservation-id.ts";
 import type { CommitFields, ReserveFields } from "./reservation-messages.ts";
+import { skipField } from "./skip-field.ts";
 import { WireError, WireReader, WireType } from "./wire.ts";
 
 const AMOUNT = (3 << 3) | WireType.VARINT;
@@ -35,7 +36,7 @@ export function scanReserve(buffer: Uint8Array, start: number, end: number): Res
       reader.end = reader.lengthDelimited();
       ttl = duration();
       reader.end = end;
-    } else reader.skip(tag);
+    } else skipField(reader, tag);
   }
   return { amount, ttl };
 }
@@ -55,7 +56,7 @@ export function scanCommit(buffer: Uint8Array, start: number, end: number): Comm
       const isOurs = next - reader.position === ID_DIGITS && readId(buffer, reader.position, words);
       id = isOurs ? words : reader.text(reader.position, next);
       reader.position = next;
-    } else reader.skip(tag);
+    } else skipField(reader, tag);
   }
   return { id, actual };
 }
@@ -69,7 +70,7 @@ function duration(): number {
     const tag = reader.tag();
     if (tag === SECONDS) seconds = reader.wideUint64();
     else if (tag === NANOS) nanos = reader.wideUint64();
-    else reader.skip(tag);
+    else skipField(reader, tag);
   }
   return seconds > MAX_SECONDS || nanos > MAX_NANOS ? Number.NaN : seconds * 1000 + nanos / 1e6;
 }

@@ -14,29 +14,26 @@ export const WireType = { VARINT: 0, FIXED64: 1, BYTES: 2, GROUP: 3, GROUP_END: 
 /** From this many bytes on, a check costs little compared to decoding. */
 const LONG = 1024;
 
-/** Nesting limit for groups in an unknown field. */
-const MAX_GROUP_DEPTH = 32;
-
 /** A cursor over the bytes of one message. One reader serves all messages: call `reset` before each. */
 export class WireReader {
-  #buffer: Buffer = Buffer.alloc(0);
-  position = 0;
+  buffer: Uint8Array = new Uint8Array(0);
+  /** The message in `buffer`. While a nested message is read, `end` is its end. */
+  start = 0;
   end = 0;
+  position = 0;
   /** Whether a text of this message was not UTF-8. */
   #hasIllFormedText = false;
 
   reset(buffer: Uint8Array, start: number, end: number): void {
-    this.#buffer = Buffer.isBuffer(buffer)
-      ? buffer
-      : Buffer.from(buffer.buffer, buffer.byteOffset, buffer.byteLength);
-    this.position = start;
+    this.buffer = buffer;
+    this.start = this.position = start;
     this.end = end;
     this.#hasIllFormedText = false;
   }
 
   /** Reads an unsigned varint of 32 bits. Truncates longer ones to their low 32 bits, as protobuf specifies. */
   uint32(): number {
-    const buffer = this.#buffer;
+    const { buffer } = this;
     let position = this.position;
     let byte = buffer[position++]!;
     if (byte < 0x80 && position <= this.end) {
@@ -67,7 +64,7 @@ export class WireReader {
     let high = 0;
     for (let shift = 0; shift < 70; shift += 7) {
       if (this.position >= this.end) throw new WireError("the message ends inside a number");
-      const byte = this.#buffer[this.position++]!;
+      const byte = this.buffer[this.position++]!;
       const bits = byte & 0x7f;
       if (shift < 28) low += bits * 2 ** shift;
       else high += (shift === 63 ? bits & 1 : bits) * 2 ** (shift - 28);
@@ -94,7 +91,7 @@ export class WireReader {
   /** Decodes the bytes from `start` to `end`. Escapes bytes that are not UTF-8, see `text/lenient-utf8.ts`. */
   text(start: number, end: number): string {
     if (start === end) return "";
-    const buffer = this.#buffer;
+    const buffer = this.#asBuffer();
     let bits = 0;
     for (let index = start; index < end; index++) bits |= buffer[index]!;
     if (bits < 0x80) return buffer.toString("latin1", start, end);
@@ -108,9 +105,16 @@ export class WireReader {
     return text;
   }
 
+  #asBuffer(): Buffer {
+    const { buffer } = this;
+    return Buffer.isBuffer(buffer)
+      ? buffer
+      : Buffer.from(buffer.buffer, buffer.byteOffset, buffer.byteLength);
+  }
+
   #illFormed(start: number, end: number): string {
     this.#hasIllFormedText = true;
-    return decodeLeniently(this.#buffer, start, end);
+    return decodeLeniently(this.buffer, start, end);
   }
 
   /** Reads a tag: `number << 3 | wire type`. */
@@ -118,34 +122,5 @@ export class WireReader {
     const tag = this.uint32();
     if (tag >>> 3 === 0) throw new WireError("a field has the number 0");
     return tag;
-  }
-
-  /** Skips the value of an unknown field. */
-  skip(tag: number, depth = 0): void {
-    const type = tag & 7;
-    if (type === WireType.VARINT) this.uint64();
-    else if (type === WireType.BYTES) this.position = this.lengthDelimited();
-    else if (type === WireType.FIXED32) this.#advance(4);
-    else if (type === WireType.FIXED64) this.#advance(8);
-    else if (type === WireType.GROUP) this.#skipGroup(tag >>> 3, depth);
-    else throw new WireError(`a field has the invalid wire type ${type}`);
-  }
-
-  #advance(bytes: number): void {
-    this.position += bytes;
-    if (this.position > this.end) throw new WireError("the message ends inside a number");
-  }
-
-  #skipGroup(number: number, depth: number): void {
-    if (depth >= MAX_GROUP_DEPTH) throw new WireError("groups are nested too deeply");
-    while (this.position < this.end) {
-      const tag = this.tag();
-      if ((tag & 7) === WireType.GROUP_END) {
-        if (tag >>> 3 !== number) throw new WireError("a group end has no matching start");
-        return;
-      }
-      this.skip(tag, depth + 1);
-    }
-    throw new WireError("the message ends inside a group");
   }
 }

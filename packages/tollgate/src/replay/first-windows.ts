@@ -47,7 +47,7 @@ export class FirstWindows {
     const windowStart = now - (now % (windowSeconds[unit]! * 1000));
     if (windowStart > first || this.#seen.size >= MAX_COUNTERS) return 0;
     const isSame = isSameCounter(part, recorded, unit);
-    const key = isSame ? part.stem : keyFormat(domain, recorded.entries, unshared, unit);
+    const key = isSame ? part.resolution.stem : keyFormat(domain, recorded.entries, unshared, unit);
     const counter = key.length > LONGEST_KEY ? hash("sha256", key) : key;
     if (this.#seen.has(counter)) return 0;
     this.#seen.add(counter);
@@ -58,7 +58,7 @@ export class FirstWindows {
 }
 
 function isSameCounter(
-  { rule, limits, stem }: Prepared["parts"][number],
+  { resolution: { rule, limits, stem } }: Prepared["parts"][number],
   { rule: recordedRule, override }: RecordedDescriptor,
   unit: Unit,
 ): boolean {

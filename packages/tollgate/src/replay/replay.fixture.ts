@@ -40,7 +40,7 @@ export function record(ruleSet: RuleSet, calls: readonly Call[], rate = 1): read
     const prepared = simulation.prepare(request);
     const { statuses, overallCode } = simulation.decide(prepared);
     const descriptors = statuses.map(({ code, currentLimit, limitRemaining, durationUntilReset }, index) => {
-      const { rule, limits, stem, windowSize } = prepared.parts[index]!;
+      const { rule, limits, stem, windowSize } = prepared.parts[index]!.resolution;
       const { entries } = request.descriptors[index]!;
       const pairs = entries.map(({ key, value }) => [key, value]);
       const common = { entries: pairs, hits, sampled: true, code: codeNames[code] };

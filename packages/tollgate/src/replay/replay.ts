@@ -146,7 +146,7 @@ export class Replay {
     const span = this.timeline.at(clock.now);
     for (let index = 0; index < parts.length; index++) {
       const isRefused = statuses[index]!.code === Code.OVER_LIMIT;
-      this.#compare(domain, sampled[index]!, parts[index]!.rule, isRefused, weight, span);
+      this.#compare(domain, sampled[index]!, parts[index]!.resolution.rule, isRefused, weight, span);
     }
   }
 

@@ -87,7 +87,9 @@ export class CounterKeys<Counter extends KnownCounter> {
 }
 
 function hashOf({ stem, place }: ReservedLimit): number {
-  return place === undefined ? hashOfText(stem, seed) : hashOfBytes(place.view, place.start, place.end, seed);
+  return place === undefined
+    ? hashOfText(stem, seed)
+    : hashOfBytes(place.words, place.start, place.end, seed);
 }
 
 function isStem(known: string, { stem, place }: ReservedLimit): boolean {

@@ -256,7 +256,7 @@ export function checkDescriptors({ count, descriptors }: RequestPlaces): void {
   }
 }
 
-function isLimited({ rule, statistics, domainNotFound }: PreparedPart): boolean {
+function isLimited({ resolution: { rule, statistics, domainNotFound } }: PreparedPart): boolean {
   if (domainNotFound !== undefined) domainNotFound.value++;
   return rule !== undefined && statistics !== undefined && !rule.unlimited;
 }
@@ -274,7 +274,7 @@ function smallestLimit(parts: readonly PreparedPart[]): number | undefined {
   let smallest = Number.POSITIVE_INFINITY;
   let smallestShadow = Number.POSITIVE_INFINITY;
   for (let index = 0; index < parts.length; index++) {
-    const { rule, limits } = parts[index]!;
+    const { rule, limits } = parts[index]!.resolution;
     if (rule === undefined || rule.unlimited) continue;
     let own = limits === undefined ? rule.requestsPerUnit : Number.POSITIVE_INFINITY;
     // A bucket never holds more than its size.

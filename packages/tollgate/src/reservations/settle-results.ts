@@ -2,7 +2,7 @@
 import { type ReservationRequest, Verdict } from "../counters/reservations.ts";
 import { Outcome } from "../counters/store.ts";
 import { type LimitsScratch, tightest } from "../decision/limits-scratch.ts";
-import type { PreparedPart } from "../decision/prepared.ts";
+import type { PreparedPart, Resolution } from "../decision/prepared.ts";
 import { countHits } from "../decision/tally.ts";
 import { tallyGroup } from "../decision/tally-limits.ts";
 import { newRuleStatistics, type RuleStatistics, type Statistics } from "../observe/statistics.ts";
@@ -17,13 +17,14 @@ interface Settled {
 /** A look changes no statistic. */
 const discarded = newRuleStatistics();
 
-type Limited = PreparedPart & {
-  readonly rule: NonNullable<PreparedPart["rule"]>;
+type Limited = Resolution & {
+  readonly rule: NonNullable<Resolution["rule"]>;
   readonly statistics: RuleStatistics;
 };
 
-function isLimited(part: PreparedPart): part is Limited {
-  return part.rule !== undefined && part.statistics !== undefined && !part.rule.unlimited;
+function isLimited(resolution: Resolution): resolution is Limited {
+  const { rule, statistics } = resolution;
+  return rule !== undefined && statistics !== undefined && !rule.unlimited;
 }
 
 /** Fills in the statuses of a check or a report. */
@@ -31,9 +32,9 @@ export function statusesOf({ parts, limits }: Settled, nowSeconds: number): void
   const { groups, statuses } = limits;
   let decided = 0;
   for (let index = 0; index < parts.length; index++) {
-    const part = parts[index]!;
-    if (!isLimited(part)) continue;
-    tallyGroup(groups[decided++]!, discarded, part.rule.shadowMode, nowSeconds, statuses[index]!);
+    const { resolution } = parts[index]!;
+    if (!isLimited(resolution)) continue;
+    tallyGroup(groups[decided++]!, discarded, resolution.rule.shadowMode, nowSeconds, statuses[index]!);
   }
 }
 
@@ -45,12 +46,12 @@ export function countEnded({ parts, limits, request }: Settled, all: Statistics,
   const { groups } = limits;
   let decided = 0;
   for (let index = 0; index < parts.length; index++) {
-    const part = parts[index]!;
-    if (!isLimited(part)) continue;
+    const { resolution } = parts[index]!;
+    if (!isLimited(resolution)) continue;
     const group = groups[decided++]!;
     const { expired, released, restored } = group;
     if (restored + expired + released === 0) continue;
-    const { statistics } = part;
+    const { statistics } = resolution;
     const counts = all.reservationsOf(statistics);
     counts.reserved += restored;
     counts.expired += expired;
@@ -64,8 +65,8 @@ export function countCharge({ parts, limits }: Settled): void {
   const { groups } = limits;
   let decided = 0;
   for (let index = 0; index < parts.length; index++) {
-    const part = parts[index]!;
-    const { rule, statistics, hits, isRefund } = part;
+    const { resolution, hits, isRefund } = parts[index]!;
+    const { rule, statistics } = resolution;
     if (rule === undefined || statistics === undefined) continue;
     if (isRefund) statistics.totalNegativeHits -= hits;
     else statistics.totalHits += hits;
@@ -84,7 +85,8 @@ export function countCharge({ parts, limits }: Settled): void {
 /** Counts the hits of a commit for its rules. */
 export function countCommitted({ parts }: Settled, all: Statistics): void {
   for (let index = 0; index < parts.length; index++) {
-    const { statistics, hits } = parts[index]!;
+    const { resolution, hits } = parts[index]!;
+    const { statistics } = resolution;
     if (statistics !== undefined) all.reservationsOf(statistics).committed += hits;
   }
 }
@@ -95,11 +97,11 @@ export function countReserve({ parts, limits, request }: Settled, all: Statistic
   const isHeld = request.verdict === Verdict.OK;
   let decided = 0;
   for (let index = 0; index < parts.length; index++) {
-    const part = parts[index]!;
-    if (!isLimited(part)) continue;
+    const { resolution, hits } = parts[index]!;
+    if (!isLimited(resolution)) continue;
     const group = groups[decided++]!;
     if (group.outcome !== Outcome.COUNTED) continue;
-    const { rule, statistics, hits } = part;
+    const { rule, statistics } = resolution;
     if (group.accepted) {
       if (!isHeld) continue;
       all.reservationsOf(statistics).reserved += hits;

@@ -19,7 +19,7 @@ export function checkLevel(
     if (one.descriptors.length > 0) checkLevel(one.descriptors, { above, descriptor: one }, report);
 }
 
-/** What a fault shows of a descriptor. */
+/** The part of a descriptor that a fault shows. */
 type Named = Pick<DraftDescriptor, "key" | "value" | "at">;
 
 /** The descriptors above a level, as a list. Only a fault needs them as a text. */

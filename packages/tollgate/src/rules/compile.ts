@@ -21,7 +21,7 @@ import { IntList } from "./int-list.ts";
 import { bySpecificity, isPattern, parsePattern } from "./pattern.ts";
 import type { Location } from "./rule.ts";
 import { detailsOf } from "./rule-details.ts";
-import { sizeOfTable, TextIdsBuilder } from "./text-ids.ts";
+import { sizeOfTable, TextIdsBuilder } from "./text-ids-builder.ts";
 
 /** The rules of one domain, from all its files. */
 export interface DraftDomain {
@@ -75,12 +75,14 @@ class Compiler {
 
   #addLevel(parent: number, descriptors: Iterable<DraftDescriptor>): void {
     let others: Map<number, Others> | undefined;
+    const exact = new Set<number>();
     for (const descriptor of descriptors) {
       const { value } = descriptor;
       const key = this.#texts.add((descriptor as Keyed).key);
       const number = this.#addDescriptor(parent, key, descriptor);
       if (value !== undefined && !isPattern(value)) {
         this.#steps.push(parent, key, this.#texts.add(value), number);
+        exact.add(key);
         continue;
       }
       others ??= new Map();
@@ -92,16 +94,16 @@ class Compiler {
       if (value === undefined) known.keyOnly = number;
       else known.wildcards.push({ text: value, node: number });
     }
-    for (const [key, known] of others ?? []) this.#addFallback(parent, key, known);
+    for (const [key, known] of others ?? []) this.#addFallback(parent, key, known, exact.has(key));
   }
 
-  #addFallback(level: number, key: number, { keyOnly, wildcards }: Others): void {
+  #addFallback(level: number, key: number, { keyOnly, wildcards }: Others, hasExact: boolean): void {
     const start = this.#wildcards.length;
     const sorted = wildcards
       .map(({ text, node }) => ({ pattern: parsePattern(text), node }))
       .sort((a, b) => bySpecificity(a.pattern, b.pattern));
     for (const { node } of sorted) this.#wildcards.push(node);
-    this.#fallbacks.push(keyOnly, start, this.#wildcards.length);
+    this.#fallbacks.push(keyOnly, start, this.#wildcards.length, hasExact ? 1 : 0);
     this.#steps.push(level, key, NO_VALUE, this.#fallbacks.length / FALLBACK);
   }
 

@@ -56,8 +56,12 @@ export const NO_VALUE = 0;
 /** The value of a slot of level 0, whose target is the node of a domain. */
 export const DOMAIN = -1;
 
-/** Numbers in one fallback: the key-only node, or -1; the start and the end of its range of wildcards. */
-export const FALLBACK = 3;
+/**
+ * Numbers in one fallback: the key-only node, or -1; the start and the end of its range of wildcards; 1 if the level has
+ * exact values of the key, too.
+ */
+export const FALLBACK = 4;
+export const HAS_EXACT = 3;
 
 /** Hashes the first three numbers of a slot. */
 export function hashOfStep(level: number, key: number, value: number): number {

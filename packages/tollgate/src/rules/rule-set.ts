@@ -1,12 +1,12 @@
 import type { MetricKey } from "../observe/statistics.ts";
 import type { Entry } from "../protocol/messages.ts";
-import { type DescriptorPlaces, ENTRY_PLACES, type RequestPlaces } from "../protocol/scan-request.ts";
 import type { CompiledRules } from "./compiled-rules.ts";
 import { type MetricLevel, requestSegment, shownLevels } from "./metric-key.ts";
 import { NodeTable } from "./node-table.ts";
-import { type Match, NEEDS_TEXT, type Rule, type RuleSet } from "./rule.ts";
-import { STEP_NEEDS_TEXT, StepTable } from "./step-table.ts";
+import type { Match, Rule, RuleSet } from "./rule.ts";
+import { StepsInPlace } from "./steps-in-place.ts";
 import { TextIds } from "./text-ids.ts";
+import { TextSteps } from "./text-steps.ts";
 
 let generations = 0;
 
@@ -27,7 +27,8 @@ export class IndexedRuleSet implements RuleSet {
   /** @internal for explanations */
   readonly nodes: NodeTable;
   /** @internal for explanations */
-  readonly steps: StepTable;
+  readonly steps: TextSteps;
+  readonly inPlace: StepsInPlace;
   /** Opened rules by the number of the node; null if it has no rule. Bounded by the number of nodes. */
   readonly #opened = new Map<number, Opened | null>();
 
@@ -35,7 +36,8 @@ export class IndexedRuleSet implements RuleSet {
     this.compiled = compiled;
     const texts = new TextIds(compiled.texts);
     this.nodes = new NodeTable(compiled, texts);
-    this.steps = new StepTable(compiled, texts, this.nodes);
+    this.steps = new TextSteps(compiled, texts, this.nodes);
+    this.inPlace = new StepsInPlace(this.steps);
     this.domains = Object.freeze(Array.from(this.nodes.children(0), (number) => this.nodes.key(number)));
   }
 
@@ -55,18 +57,9 @@ export class IndexedRuleSet implements RuleSet {
     return this.matchOf(number, entries);
   }
 
-  matchInPlace(places: RequestPlaces, descriptor: DescriptorPlaces): Match | typeof NEEDS_TEXT | undefined {
-    const { steps } = this;
-    let number = steps.domainInPlace(places.buffer, places.domainStart, places.domainEnd);
-    if (number === 0) return NEEDS_TEXT;
-    const { firstEntry } = descriptor;
-    if (descriptor.entries === 0) return undefined;
-    for (let index = 0; index < descriptor.entries; index++) {
-      number = steps.stepInPlace(number, places, (firstEntry + index) * ENTRY_PLACES);
-      if (number < 0) return number === STEP_NEEDS_TEXT ? NEEDS_TEXT : undefined;
-    }
-    const opened = this.#openedAt(number);
-    return opened === null ? undefined : (opened.match ?? NEEDS_TEXT);
+  fixedMatch(node: number): Match | undefined | null {
+    const opened = this.#openedAt(node);
+    return opened === null ? undefined : (opened.match ?? null);
   }
 
   /** Returns the match of a node for the entries that led to it; undefined if the node has no limit. */

@@ -70,8 +70,17 @@ export interface Match {
   readonly sharedValues: readonly (string | undefined)[] | undefined;
 }
 
-/** The result of {@link RuleSet.matchInPlace} if a match needs the request's texts, or the domain is not configured. */
-export const NEEDS_TEXT = Symbol("needs text");
+/** Results of {@link RulesInPlace.node}: no node, and one that only the texts of the request can find. */
+export const NO_NODE = -1;
+export const NEEDS_TEXT = -2;
+
+/** Finds nodes from the bytes of a message. */
+export interface RulesInPlace {
+  /** Returns the number of the message's domain; 0 if it is not configured. */
+  domain(places: RequestPlaces): number;
+  /** Returns the number of the node that a descriptor leads to, or {@link NO_NODE} or {@link NEEDS_TEXT}. */
+  node(domain: number, places: RequestPlaces, descriptor: DescriptorPlaces): number;
+}
 
 /** The indexed rules of one load. Immutable: a reload creates a new rule set. */
 export interface RuleSet {
@@ -83,11 +92,13 @@ export interface RuleSet {
   hasDomain(domain: string): boolean;
   /** Returns the limit for a descriptor's entries; undefined for no rule, a placeholder, a whitelisted node or another depth. */
   match(domain: string, entries: readonly Entry[]): Match | undefined;
+  /** @internal */
+  readonly inPlace: RulesInPlace;
   /**
-   * The same from the bytes of a message. The matches of a rule are the same object.
+   * Returns the match of a node; undefined if the node has no limit, null if the match depends on the request's values.
    * @internal
    */
-  matchInPlace(places: RequestPlaces, descriptor: DescriptorPlaces): Match | typeof NEEDS_TEXT | undefined;
+  fixedMatch(node: number): Match | undefined | null;
   /** Yields every rule: domains sorted, the rules of each in the order of the configuration. */
   rules(): Iterable<Rule>;
 }

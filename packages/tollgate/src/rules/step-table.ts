@@ -1,19 +1,17 @@
-import type { RequestPlaces } from "../protocol/scan-request.ts";
-import { type CompiledRules, DOMAIN, FALLBACK, hashOfStep, NO_VALUE, SLOT } from "./compiled-rules.ts";
+import { type CompiledRules, FALLBACK, HAS_EXACT, hashOfStep, NO_VALUE, SLOT } from "./compiled-rules.ts";
 import { completed } from "./completed.ts";
 import type { NodeTable } from "./node-table.ts";
 import { parsePattern } from "./pattern.ts";
 import type { TextIds } from "./text-ids.ts";
 import { type WildcardEntry, WildcardIndex } from "./wildcards.ts";
 
-/** Result of a step that only the texts of the request can decide. */
-export const STEP_NEEDS_TEXT = -2;
-
 /** The nodes of a level and key that are tried if no exact value matches. */
-interface Fallback {
+export interface Fallback {
   readonly wildcards: WildcardIndex<number> | undefined;
   /** The key-only node's number, or -1. */
   readonly keyOnly: number;
+  /** Whether the level has exact values of the key, too. */
+  readonly hasExact: boolean;
 }
 
 /**
@@ -24,137 +22,26 @@ interface Fallback {
  * rules in 4 levels a lookup took 4 to 29 times as long as with 10 (`bench/rules`). A step in this table touches one.
  */
 export class StepTable {
-  readonly #texts: TextIds;
+  readonly texts: TextIds;
   readonly #nodes: NodeTable;
   readonly #slots: Int32Array;
   readonly #mask: number;
-  readonly #fallbacks: Int32Array;
+  protected readonly fallbacks: Int32Array;
   readonly #wildcards: Int32Array;
   /** Made when a lookup first needs them. Bounded by the number of fallbacks. */
   readonly #made = new Map<number, Fallback>();
 
   constructor({ slots, fallbacks, wildcards }: CompiledRules, texts: TextIds, nodes: NodeTable) {
-    this.#texts = texts;
+    this.texts = texts;
     this.#nodes = nodes;
     this.#slots = slots;
     this.#mask = slots.length / SLOT - 1;
-    this.#fallbacks = fallbacks;
+    this.fallbacks = fallbacks;
     this.#wildcards = wildcards;
   }
 
-  /** Returns the number of a domain's node, or 0. */
-  domain(name: string): number {
-    const id = this.#texts.of(name);
-    return id === 0 ? 0 : this.#target(0, id, DOMAIN);
-  }
-
-  /** Returns the number of the most specific node for a key and a value at a level, or -1. */
-  step(level: number, key: string, value: string): number {
-    const keyId = this.#texts.of(key);
-    if (keyId === 0) return -1;
-    const found = this.#exactOrFallback(level, keyId, this.#texts.of(value));
-    return typeof found === "number" ? found : (found.wildcards?.find(value) ?? found.keyOnly);
-  }
-
-  /** Returns the number of the node of a domain whose name is `bytes[start, end)`, or 0. */
-  domainInPlace(bytes: Uint8Array, start: number, end: number): number {
-    const id = this.#texts.find(bytes, start, end);
-    return id === 0 ? 0 : this.#target(0, id, DOMAIN);
-  }
-
-  /**
-   * The same as {@link step} for an entry of a message. Returns {@link STEP_NEEDS_TEXT} if wildcards must compare a value
-   * that is not ASCII.
-   * @param entry its position in `places.entries`
-   */
-  stepInPlace(level: number, places: RequestPlaces, entry: number): number {
-    const { buffer, entries } = places;
-    const keyId = this.#texts.find(buffer, entries[entry]!, entries[entry + 1]!);
-    if (keyId === 0) return -1;
-    const start = entries[entry + 2]!;
-    const end = entries[entry + 3]!;
-    const found = this.#exactOrFallback(level, keyId, this.#texts.find(buffer, start, end));
-    if (typeof found === "number") return found;
-    const { wildcards, keyOnly } = found;
-    if (wildcards === undefined) return keyOnly;
-    // The cache key needs the text of such a value, too. Decoding it twice doubles the CPU of the worst requests.
-    if (!wildcards.comparesBytes && !isAscii(buffer, start, end)) return STEP_NEEDS_TEXT;
-    return wildcards.findInPlace(places, start, end) ?? keyOnly;
-  }
-
-  /** Returns the number of the node with exactly this value, or 0. */
-  exact(level: number, key: string, value: string): number {
-    const keyId = this.#texts.of(key);
-    const valueId = this.#texts.of(value);
-    return keyId === 0 || valueId === 0 ? 0 : this.#target(level, keyId, valueId);
-  }
-
-  /** Returns the number of the node without a value, or -1. */
-  keyOnly(level: number, key: string): number {
-    const at = this.#fallbackPlace(level, key);
-    return at < 0 ? -1 : this.#fallbacks[at]!;
-  }
-
-  /** Returns the numbers of the nodes with wildcards, most specific first. */
-  wildcards(level: number, key: string): readonly number[] {
-    const at = this.#fallbackPlace(level, key);
-    return at < 0 ? [] : [...this.#rangeAt(at)];
-  }
-
-  #fallbackPlace(level: number, key: string): number {
-    const keyId = this.#texts.of(key);
-    const index = keyId === 0 ? 0 : this.#target(level, keyId, NO_VALUE);
-    return (index - 1) * FALLBACK;
-  }
-
-  #rangeAt(at: number): Int32Array {
-    return this.#wildcards.subarray(this.#fallbacks[at + 1], this.#fallbacks[at + 2]);
-  }
-
-  /** Makes the large indexes of wildcards, so that no lookup has to make one. Yields often. */
-  *prepare(): Generator<void> {
-    const fallbacks = this.#fallbacks;
-    for (let index = 0; index < fallbacks.length / FALLBACK; index++) {
-      const at = index * FALLBACK;
-      if (fallbacks[at + 2]! - fallbacks[at + 1]! <= FEW_WILDCARDS) continue;
-      yield* this.#making(index);
-    }
-  }
-
-  #exactOrFallback(level: number, key: number, value: number): number | Fallback {
-    if (value !== 0) {
-      const exact = this.#target(level, key, value);
-      if (exact !== 0) return exact;
-    }
-    const index = this.#target(level, key, NO_VALUE);
-    return index === 0 ? -1 : this.#fallback(index - 1);
-  }
-
-  #fallback(index: number): Fallback {
-    return this.#made.get(index) ?? this.#make(index);
-  }
-
-  /** A method of its own: a function with a closure allocates memory whenever it is called. */
-  #make(index: number): Fallback {
-    return completed(this.#making(index));
-  }
-
-  *#making(index: number): Generator<void, Fallback> {
-    const at = index * FALLBACK;
-    const keyOnly = this.#fallbacks[at]!;
-    const entries: WildcardEntry<number>[] = [];
-    for (const node of this.#rangeAt(at)) {
-      entries.push({ pattern: parsePattern(this.#nodes.value(node)!), target: node });
-      if (entries.length % TURN === 0) yield;
-    }
-    const wildcards = entries.length === 0 ? undefined : yield* WildcardIndex.make(entries);
-    const made = { wildcards, keyOnly };
-    this.#made.set(index, made);
-    return made;
-  }
-
   /** Returns the target of a slot, or 0 if there is no such slot. */
-  #target(level: number, key: number, value: number): number {
+  target(level: number, key: number, value: number): number {
     const slots = this.#slots;
     let slot = hashOfStep(level, key, value) & this.#mask;
     for (;;) {
@@ -165,6 +52,46 @@ export class StepTable {
       slot = (slot + 1) & this.#mask;
     }
   }
+
+  /** Returns the fallback of a level and key, if there is one. */
+  fallback(level: number, key: number): Fallback | undefined {
+    const index = this.target(level, key, NO_VALUE) - 1;
+    return index < 0 ? undefined : (this.#made.get(index) ?? this.#make(index));
+  }
+
+  /** A method of its own: a function with a closure allocates memory whenever it is called. */
+  #make(index: number): Fallback {
+    return completed(this.#making(index));
+  }
+
+  *#making(index: number): Generator<void, Fallback> {
+    const at = index * FALLBACK;
+    const keyOnly = this.fallbacks[at]!;
+    const entries: WildcardEntry<number>[] = [];
+    for (const node of this.rangeAt(at)) {
+      entries.push({ pattern: parsePattern(this.#nodes.value(node)!), target: node });
+      if (entries.length % TURN === 0) yield;
+    }
+    const wildcards = entries.length === 0 ? undefined : yield* WildcardIndex.make(entries);
+    const made = { wildcards, keyOnly, hasExact: this.fallbacks[at + HAS_EXACT] !== 0 };
+    this.#made.set(index, made);
+    return made;
+  }
+
+  /** Makes the large indexes of wildcards, so that no lookup has to make one. Yields often. */
+  *prepare(): Generator<void> {
+    const fallbacks = this.fallbacks;
+    for (let index = 0; index < fallbacks.length / FALLBACK; index++) {
+      const at = index * FALLBACK;
+      if (fallbacks[at + 2]! - fallbacks[at + 1]! <= FEW_WILDCARDS) continue;
+      yield* this.#making(index);
+    }
+  }
+
+  /** The nodes with wildcards of the fallback at this position. */
+  protected rangeAt(at: number): Int32Array {
+    return this.#wildcards.subarray(this.fallbacks[at + 1], this.fallbacks[at + 2]);
+  }
 }
 
 /** An index of up to this number of wildcards is made within a lookup: less than 0.1 ms. */
@@ -172,9 +99,3 @@ const FEW_WILDCARDS = 32;
 
 /** Wildcards that are read between two turns. */
 const TURN = 256;
-
-function isAscii(bytes: Uint8Array, start: number, end: number): boolean {
-  let bits = 0;
-  for (let at = start; at < end; at++) bits |= bytes[at]!;
-  return bits < 0x80;
-}

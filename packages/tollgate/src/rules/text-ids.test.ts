@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import fc from "fast-check";
-import { TextIds, TextIdsBuilder } from "./text-ids.ts";
+import { TextIds } from "./text-ids.ts";
+import { TextIdsBuilder } from "./text-ids-builder.ts";
 
 const texts = fc.oneof(fc.string({ maxLength: 6 }), fc.string({ unit: "grapheme", maxLength: 6 }));
 

@@ -1,6 +1,6 @@
-import type { RequestPlaces } from "../protocol/scan-request.ts";
 import { printable } from "../text/printable.ts";
 import { AffixTable } from "./affix-table.ts";
+import { ByteWildcards } from "./byte-wildcards.ts";
 import { better, GramIndex, type Ranked } from "./gram-index.ts";
 import { bySpecificity, matches, type Pattern } from "./pattern.ts";
 
@@ -22,8 +22,8 @@ export class WildcardIndex<Target> {
   readonly entries: readonly WildcardEntry<Target>[];
   /** Whether a pattern has a character that occurs in `\xFF`, so that it may match the escape of a byte that is not UTF-8. */
   readonly #comparesEscapes: boolean;
-  /** Few patterns without a text between two `*`, in the order of `entries`: compared without making a string. */
-  readonly #affixes: readonly Affixes[] | undefined;
+  /** The same for values in place. Undefined if only texts can be compared. */
+  readonly bytes: ByteWildcards<Target> | undefined;
   readonly #prefixes: AffixTable;
   /** One group for each prefix. */
   #groups: readonly PrefixGroup<Target>[] = [];
@@ -33,12 +33,7 @@ export class WildcardIndex<Target> {
     this.entries = entries;
     this.#prefixes = prefixes;
     this.#comparesEscapes = entries.some(({ pattern }) => /[\\x0-9A-F]/.test(pattern.text));
-    const isSimple = entries.every(({ pattern }) => pattern.middles.length === 0);
-    if (entries.length <= FEW && isSimple && !this.#comparesEscapes)
-      this.#affixes = this.entries.map(({ pattern }) => ({
-        prefix: Buffer.from(pattern.prefix),
-        suffix: Buffer.from(pattern.suffix),
-      }));
+    if (entries.length <= FEW && !this.#comparesEscapes) this.bytes = ByteWildcards.of(entries);
   }
 
   /**
@@ -62,26 +57,6 @@ export class WildcardIndex<Target> {
     return index;
   }
 
-  /** Whether `findInPlace` compares bytes, and so needs no text. */
-  get comparesBytes(): boolean {
-    return this.#affixes !== undefined;
-  }
-
-  /** The same as `find` for the value in `places.buffer[start..end)`. */
-  findInPlace(places: RequestPlaces, start: number, end: number): Target | undefined {
-    const affixes = this.#affixes;
-    if (affixes === undefined) return this.find(places.text(start, end));
-    const { buffer } = places;
-    for (let index = 0; index < affixes.length; index++) {
-      const { prefix, suffix } = affixes[index]!;
-      // Each `*` matches the empty text, and whole characters are equal exactly if their bytes are.
-      const fits = prefix.length + suffix.length <= end - start;
-      if (fits && isAt(prefix, buffer, start) && isAt(suffix, buffer, end - suffix.length))
-        return this.entries[index]!.target;
-    }
-    return undefined;
-  }
-
   /** Returns the target of the most specific matching pattern. Bytes that are not UTF-8 are compared as `\xFF` escapes. */
   find(raw: string): Target | undefined {
     const value = this.#comparesEscapes ? printable(raw) : raw;
@@ -101,17 +76,6 @@ export class WildcardIndex<Target> {
     }
     return undefined;
   }
-}
-
-/** The texts before the first and after the last `*`, as UTF-8. */
-interface Affixes {
-  readonly prefix: Uint8Array;
-  readonly suffix: Uint8Array;
-}
-
-function isAt(text: Uint8Array, bytes: Uint8Array, start: number): boolean {
-  for (let at = 0; at < text.length; at++) if (text[at] !== bytes[start + at]) return false;
-  return true;
 }
 
 /** Patterns with the same prefix. */

@@ -49,7 +49,10 @@ function runTest(test: LimitTest, ruleSet: RuleSet, settings: SimulationSettings
     const prepared = simulation.prepare(step.request);
     for (let repetition = 1; repetition <= step.repeat; repetition++) {
       const response = simulation.decide(prepared);
-      const actual = statusesOf(response, prepared.parts);
+      const actual = statusesOf(
+        response,
+        prepared.parts.map(({ resolution }) => resolution),
+      );
       const code = codeNames[response.overallCode];
       const comparisons = compare(step, code, actual, repetition === step.repeat, ruleSet);
       if (!comparisons.some(hasDifference)) continue;

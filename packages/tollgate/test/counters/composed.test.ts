@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import { EmbeddedStore } from "../../src/counters/embedded/embedded-store.ts";
-import { type FailureMode, FailurePolicy } from "../../src/counters/failure-policy.ts";
+import type { FailureMode } from "../../src/counters/failure-methods.ts";
+import { FailurePolicy } from "../../src/counters/failure-policy.ts";
 import { OverLimitCache } from "../../src/counters/over-limit-cache.ts";
 import {
   type AcquireRequest,

@@ -64,9 +64,11 @@ export function makeCount(fields: CountFields): Count {
   };
 }
 
-/** The place of a stem in memory. */
-export function placeOf(bytes: Buffer, start: number, end: number): StemPlace {
-  return { bytes, view: new DataView(bytes.buffer, bytes.byteOffset, bytes.length), start, end };
+/** The place of the stem `text[start, end)` in memory, between bytes that are not part of it. */
+export function placeOf(text: Buffer, start: number, end: number): StemPlace {
+  const bytes = Buffer.allocUnsafeSlow((end - start + 12) & ~3).fill("?");
+  text.copy(bytes, 4, start, end);
+  return { bytes, words: new Int32Array(bytes.buffer), start: 4, end: 4 + end - start };
 }
 
 /** Gives a store the stems of counts as places, where they are ASCII. */

@@ -9,7 +9,7 @@ import { CounterTable } from "../../src/counters/embedded/counter-table.ts";
 import { EmbeddedStore, type EmbeddedStoreShare } from "../../src/counters/embedded/embedded-store.ts";
 import { keyBytes } from "../../src/counters/embedded/key.ts";
 import { attachBlock } from "../../src/counters/embedded/layout.ts";
-import { voidTicket } from "../../src/counters/embedded/lock.ts";
+import { voidTicket } from "../../src/counters/embedded/tickets.ts";
 import { HoldBack } from "../../src/counters/store.ts";
 import { makeCount, makeRequest } from "./conformance.ts";
 import type { WorkerTask } from "./embedded-worker.ts";

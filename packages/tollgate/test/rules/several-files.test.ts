@@ -132,7 +132,10 @@ test("a diagnostic contains its source line", () => {
 
 /** A file that is read in parts, in blocks of `descriptors`. */
 function large(end: string): { name: string; text: string } {
-  const rules = Array.from({ length: 4000 }, (_, index) => `  - { key: k, value: "${index}", ${limit(1)} }\n`);
+  const rules = Array.from(
+    { length: 4000 },
+    (_, index) => `  - { key: k, value: "${index}", ${limit(1)} }\n`,
+  );
   return { name: "large.yaml", text: `domain: d\ndescriptors:\n${rules.join("")}${end}` };
 }
 

@@ -1,8 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { scaled } from "../../../../tools/time-scale.ts";
-import { Connection } from "../../src/counters/kvstore/connection.ts";
-import { ErrorReply, type Reply } from "../../src/counters/kvstore/resp/reader.ts";
+import type { Connection } from "../../src/counters/kvstore/connection.ts";
+import { openConnection } from "../../src/counters/kvstore/open-connection.ts";
+import { ErrorReply, type Reply } from "../../src/counters/kvstore/resp/reply.ts";
 import type { ClientTlsOptions } from "../../src/counters/transport/tls.ts";
 import { ServerProcess, temporaryFolder, withFreePorts } from "./process.ts";
 
@@ -79,7 +80,7 @@ export class RedisServer {
   async command(...words: (string | number)[]): Promise<Reply> {
     if (this.#client === undefined || this.#client.closed) {
       const { auth, tls } = this.#settings;
-      this.#client = await Connection.open({
+      this.#client = await openConnection({
         endpoint: { host: "127.0.0.1", port: this.port },
         tls,
         greeting: auth === undefined ? [] : [["AUTH", ...auth]],

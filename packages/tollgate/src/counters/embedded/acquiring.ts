@@ -15,8 +15,8 @@ import { type AcquireGroup, type AcquireLimit, type AcquireRequest, HoldBack } f
 import type { CounterTable } from "./counter-table.ts";
 import type { KeyScratch } from "./key.ts";
 import { DIGEST_INTS, type Digest, digestOf } from "./key-digest.ts";
-import type { Shard } from "./shard.ts";
 import { lockShards, unlockShards } from "./shard-locks.ts";
+import type { StateShard } from "./state-shard.ts";
 import { insertState, writeState } from "./write-state.ts";
 
 /** A limit of the current request. Limits with equal keys share the state of the first one. */
@@ -24,7 +24,7 @@ interface Part {
   readonly key: KeyScratch;
   readonly own: CounterState;
   limit: AcquireLimit | undefined;
-  shard: Shard | undefined;
+  shard: StateShard | undefined;
   /** Index of the first limit with the same key. */
   first: number;
 }
@@ -106,7 +106,7 @@ export class Acquiring {
   }
 
   /** The hits that open holds take. */
-  #heldOf({ holds }: Shard, key: KeyScratch, now: number): number {
+  #heldOf({ holds }: StateShard, key: KeyScratch, now: number): number {
     if (holds === undefined) return 0;
     digestOf(key, holds.seeds, this.#digest);
     return holds.sumOf(this.#digest, now);

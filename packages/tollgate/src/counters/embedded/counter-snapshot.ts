@@ -20,7 +20,6 @@ import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
 import { MAX_COUNT } from "../store.ts";
 import type { CounterTable } from "./counter-table.ts";
-import type { ShownEntry } from "./entries.ts";
 import {
   addHolds,
   HASH_KEYS_BYTES,
@@ -31,6 +30,7 @@ import {
   writeHold,
 } from "./hold-snapshot.ts";
 import { isKeyLength, keyBytes } from "./key.ts";
+import type { ShownEntry } from "./shown-entries.ts";
 
 const MAGIC = "TLGCOUNT";
 const VERSION = 2;

@@ -3,34 +3,8 @@ import { ExpiryClock } from "../expiry-clock.ts";
 import type { HoldBlock } from "./hold-layout.ts";
 import { Holds } from "./holds.ts";
 import { KeyScratch } from "./key.ts";
-import {
-  type Block,
-  HEADER_CLOCK,
-  HEADER_HASH_KEY,
-  SHARD_EVICTED,
-  SHARD_EVICTED_PROTECTED,
-  SHARD_EXPIRED,
-  SHARD_LIVE,
-  SHARD_TAKEOVERS,
-} from "./layout.ts";
-import { Shard } from "./shard.ts";
-
-/** Figures for gauges. */
-export interface EmbeddedStoreStatistics {
-  /** Current counters, including counters of ended windows that are not reclaimed yet. */
-  readonly liveCounters: number;
-  /** Bytes of the segments in use. */
-  readonly bytesUsed: number;
-  readonly sizeInBytes: number;
-  /** Counters that a full store evicted before their window's end. */
-  readonly evicted: number;
-  /** Evicted counters that had used up their limit. */
-  readonly evictedProtected: number;
-  /** Counters dropped after their window's end. */
-  readonly expired: number;
-  /** Locks that were taken over from ended threads. */
-  readonly takeovers: number;
-}
+import { type Block, HEADER_CLOCK, HEADER_HASH_KEY } from "./layout.ts";
+import { StateShard } from "./state-shard.ts";
 
 /** A counter from a snapshot. Times in seconds. */
 export interface SavedCounter {
@@ -44,7 +18,7 @@ export interface SavedCounter {
 
 export class CounterTable {
   readonly block: Block;
-  readonly shards: readonly Shard[];
+  readonly shards: readonly StateShard[];
   /** Shared by all threads. The thread that created the block updates it. */
   readonly clock: ExpiryClock;
   /** The top bits of a hash choose the shard; its bottom bits choose the bucket. */
@@ -60,7 +34,7 @@ export class CounterTable {
     const clock = new ExpiryClock(block.words, HEADER_CLOCK, monotonic);
     this.clock = clock;
     this.shards = Array.from({ length: shards }, (_, index) => {
-      return new Shard(block, index, ticket, clock, holds && new Holds(holds, index));
+      return new StateShard(block, index, ticket, clock, holds && new Holds(holds, index));
     });
     this.#shardShift = 32 - Math.log2(shards);
   }
@@ -76,7 +50,7 @@ export class CounterTable {
     return new KeyScratch(ints[HEADER_HASH_KEY]!, ints[HEADER_HASH_KEY + 1]!);
   }
 
-  shardOf(key: KeyScratch): Shard {
+  shardOf(key: KeyScratch): StateShard {
     return this.shards[this.shardIndexOf(key.hash)]!;
   }
 
@@ -106,20 +80,5 @@ export class CounterTable {
       shard.reclaim(now, examine, most);
       shard.release();
     }
-  }
-
-  statistics(): EmbeddedStoreStatistics {
-    const { buffer, layout } = this.block;
-    const sum = (figure: (shard: Shard) => number) =>
-      this.shards.reduce((total, shard) => total + figure(shard), 0);
-    return {
-      liveCounters: sum((shard) => shard.figure(SHARD_LIVE)),
-      bytesUsed: sum((shard) => shard.segmentsInUse()) * layout.segmentWords * 8,
-      sizeInBytes: buffer.byteLength,
-      evicted: sum((shard) => shard.figure(SHARD_EVICTED)),
-      evictedProtected: sum((shard) => shard.figure(SHARD_EVICTED_PROTECTED)),
-      expired: sum((shard) => shard.figure(SHARD_EXPIRED)),
-      takeovers: sum((shard) => shard.figure(SHARD_TAKEOVERS)),
-    };
   }
 }

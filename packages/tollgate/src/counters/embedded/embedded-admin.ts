@@ -11,9 +11,9 @@ import type {
 import { AdminStoreError, hasPrefix } from "../counter-admin.ts";
 import { MemoryRecords } from "../memory-records.ts";
 import type { CounterTable } from "./counter-table.ts";
-import type { ShownEntry } from "./entries.ts";
 import { keyText } from "./key.ts";
 import { lockShards, unlockShards } from "./shard-locks.ts";
+import type { ShownEntry } from "./shown-entries.ts";
 import { insertState, writeState } from "./write-state.ts";
 
 const nothing = { at: 0, level: 0, previous: 0 };

@@ -10,17 +10,18 @@ import { holdBackOf } from "../hold-back.ts";
 import type { ReservationRequest, ReservationStore } from "../reservations.ts";
 import { type AcquireRequest, type Count, type CountRequest, HoldBack, Outcome } from "../store.ts";
 import { Acquiring } from "./acquiring.ts";
-import { CounterTable, type EmbeddedStoreStatistics } from "./counter-table.ts";
+import { CounterTable } from "./counter-table.ts";
 import { EmbeddedAdmin } from "./embedded-admin.ts";
 import { COUNT_WORD } from "./entry.ts";
 import { EvictionAlarm } from "./eviction-alarm.ts";
+import { type EmbeddedStoreStatistics, statisticsOf } from "./figures.ts";
 import { HoldBackCounting } from "./hold-back-counting.ts";
 import { createHoldBlock, type HoldBlock, viewHoldBlock } from "./hold-layout.ts";
 import type { KeyScratch } from "./key.ts";
 import { attachBlock, createBlock } from "./layout.ts";
-import { takeTicket, voidTicket } from "./lock.ts";
 import { Settling } from "./settling.ts";
 import { plus, type Shard } from "./shard.ts";
+import { takeTicket, voidTicket } from "./tickets.ts";
 
 /** Milliseconds between two rounds of reclaiming, and how many segments of a shard one round examines and frees at most. */
 const RECLAIM_INTERVAL = 100;
@@ -128,7 +129,7 @@ export class EmbeddedStore implements ReservationStore {
       const now = clock();
       table.clock.observe(now);
       table.reclaim(now, RECLAIM_EXAMINE, RECLAIM_SEGMENTS);
-      alarm.check(table.statistics());
+      alarm.check(statisticsOf(table));
     }, reclaimInterval).unref();
     return store;
   }
@@ -197,7 +198,7 @@ export class EmbeddedStore implements ReservationStore {
   }
 
   statistics(): EmbeddedStoreStatistics {
-    return this.#table.statistics();
+    return statisticsOf(this.#table);
   }
 
   /** Writes the snapshot, if there is one. `workerExited` frees a worker's place. */

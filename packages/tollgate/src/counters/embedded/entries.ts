@@ -1,18 +1,6 @@
 /** The entries of one shard's segments. Each operation drops, moves, repairs or shows all entries of a segment. */
 import type { Buckets } from "./buckets.ts";
-import {
-  COUNT_WORD,
-  DUPLICATE,
-  ENTRY_END,
-  ENTRY_FIELD,
-  ENTRY_KEY,
-  ENTRY_START,
-  entryWords,
-  LENGTH_FIELD,
-  moreWords,
-  PROTECTED,
-  USED_AGAIN,
-} from "./entry.ts";
+import { DUPLICATE, ENTRY_END, ENTRY_FIELD, entryWords, PROTECTED, USED_AGAIN } from "./entry.ts";
 import { type Block, SHARD_EVICTED, SHARD_EVICTED_PROTECTED, SHARD_EXPIRED, SHARD_LIVE } from "./layout.ts";
 import type { Segments } from "./segments.ts";
 
@@ -24,21 +12,6 @@ const KEEP_AFTER_END = 1000;
 
 /** The share of a segment's unprotected entries that may stay. The remaining share bounds the work for one new entry. */
 const GRACE = 7 / 8;
-
-const noWords = new Float64Array(0);
-
-/** An entry as passed to `forEach`'s visitor. Times in seconds. */
-export interface ShownEntry {
-  start: number;
-  end: number;
-  count: number;
-  /** The words of its state after the key, up to two. */
-  more: Float64Array;
-  isProtected: boolean;
-  lengthField: number;
-  /** Position of the key's first byte in the block. */
-  keyAt: number;
-}
 
 /** Whether a state has ended and may be dropped. @param end seconds @param now milliseconds */
 export function hasEnded(end: number, now: number): boolean {
@@ -147,34 +120,5 @@ export class Entries {
   /** The end of an entry, in seconds. */
   #endOf(entry: number): number {
     return this.#ints[entry * 2 + ENTRY_END]! >>> 0;
-  }
-
-  /** Visits the entries of a segment. All visits get the same object. */
-  forEach(segment: number, visit: (entry: ShownEntry) => void): void {
-    const shown: ShownEntry = {
-      start: 0,
-      end: 0,
-      count: 0,
-      more: noWords,
-      isProtected: false,
-      lengthField: 0,
-      keyAt: 0,
-    };
-    const end = this.#segments.end(segment);
-    for (let entry = this.#segments.start(segment); entry < end; entry += this.#wordsOf(entry)) {
-      const at = entry * 2;
-      const field = this.#ints[at + ENTRY_FIELD]!;
-      if ((field & DUPLICATE) !== 0) continue;
-      shown.start = this.#ints[at + ENTRY_START]! >>> 0;
-      shown.end = this.#endOf(entry);
-      shown.count = this.#words[entry + COUNT_WORD]!;
-      const more = moreWords(field);
-      const next = entry + entryWords(field);
-      shown.more = more === 0 ? noWords : this.#words.slice(next - more, next);
-      shown.isProtected = (field & PROTECTED) !== 0;
-      shown.lengthField = field & LENGTH_FIELD;
-      shown.keyAt = (at + ENTRY_KEY) * 4;
-      visit(shown);
-    }
   }
 }

@@ -1,5 +1,5 @@
 /** Logs a line when a full store evicts counters before their window's end. */
-import type { EmbeddedStoreStatistics } from "./counter-table.ts";
+import type { EmbeddedStoreStatistics } from "./figures.ts";
 
 /** Milliseconds between two lines. */
 const INTERVAL = 60_000;

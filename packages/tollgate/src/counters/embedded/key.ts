@@ -6,7 +6,7 @@
  * {@link MAX_KEY_BYTES} is kept as its SHA-256, so a caller cannot make a counter large.
  */
 import { hash as digest } from "node:crypto";
-import type { Count } from "../store.ts";
+import type { Count, StemPlace } from "../store.ts";
 import { halfSipHash } from "./half-sip-hash.ts";
 
 /** Longer keys are kept as their digest. */
@@ -50,8 +50,8 @@ export class KeyScratch {
   /** Bytes, and the kind in the upper half. */
   lengthField = 0;
   hash = 0;
-  /** The characters of a text. */
-  readonly #bytes = new Uint8Array(MAX_KEY_BYTES);
+  /** The same memory. */
+  readonly #bytes = new Uint8Array(this.words.buffer);
   readonly #key0: number;
   readonly #key1: number;
 
@@ -62,9 +62,14 @@ export class KeyScratch {
 
   encode({ stem, place }: Partial<Pick<Count, "place">> & Pick<Count, "stem">): void {
     if (place === undefined) this.#encodeText(stem);
-    else if (place.end - place.start <= MAX_KEY_BYTES)
-      this.#fill(LATIN1, place.bytes, place.start, place.end);
+    else if (place.end - place.start <= MAX_KEY_BYTES) this.#encodePlace(place);
     else this.#encodeDigest(Buffer.from(place.bytes.subarray(place.start, place.end)).toString("latin1"));
+  }
+
+  #encodePlace({ words, start, end }: StemPlace): void {
+    const first = start >> 2;
+    for (let at = first; at << 2 < end; at++) this.words[at - first] = words[at]!;
+    this.#finish(LATIN1, end - start);
   }
 
   #encodeText(stem: string): void {
@@ -80,7 +85,7 @@ export class KeyScratch {
       bytes[index] = unit;
       seen |= unit;
     }
-    if (seen <= 0xff) this.#fill(LATIN1, bytes, 0, length);
+    if (seen <= 0xff) this.#finish(LATIN1, length);
     else if (length * 2 > MAX_KEY_BYTES) this.#encodeDigest(stem);
     else this.#fill(UTF16, Buffer.from(stem, "utf16le"));
   }
@@ -110,20 +115,15 @@ export class KeyScratch {
     this.#fill(isUnambiguous ? SHA256 : SHA256_UTF16, bytes);
   }
 
-  #fill(kind: number, bytes: Uint8Array, start = 0, end = bytes.length): void {
-    const { words } = this;
-    const whole = end - 3;
-    let size = 0;
-    let at = start;
-    for (; at < whole; at += 4)
-      words[size++] = bytes[at]! | (bytes[at + 1]! << 8) | (bytes[at + 2]! << 16) | (bytes[at + 3]! << 24);
-    if (at < end) {
-      let last = 0;
-      for (let shift = 0; at < end; at++, shift += 8) last |= bytes[at]! << shift;
-      words[size++] = last;
-    }
-    this.size = size;
-    this.lengthField = (end - start) | kind;
-    this.hash = halfSipHash(words, size, this.lengthField, this.#key0, this.#key1);
+  #fill(kind: number, bytes: Uint8Array): void {
+    this.#bytes.set(bytes);
+    this.#finish(kind, bytes.length);
+  }
+
+  #finish(kind: number, length: number): void {
+    for (let at = length; (at & 3) !== 0; at++) this.#bytes[at] = 0;
+    this.size = (length + 3) >> 2;
+    this.lengthField = length | kind;
+    this.hash = halfSipHash(this.words, this.size, this.lengthField, this.#key0, this.#key1);
   }
 }

@@ -17,8 +17,8 @@ import { CounterTable } from "./counter-table.ts";
 import { EmbeddedStore } from "./embedded-store.ts";
 import { createHoldBlock } from "./hold-layout.ts";
 import { attachBlock, createBlock } from "./layout.ts";
-import { takeTicket } from "./lock.ts";
 import { Settling } from "./settling.ts";
+import { takeTicket } from "./tickets.ts";
 
 reservationConformance("embedded", {
   makeStore: () => EmbeddedStore.create({ sizeInBytes: 4 * 1024 ** 2 }),

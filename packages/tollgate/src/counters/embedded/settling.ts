@@ -19,8 +19,8 @@ import type { CounterTable } from "./counter-table.ts";
 import type { Held, Holds } from "./holds.ts";
 import type { KeyScratch } from "./key.ts";
 import { DIGEST_INTS, type Digest, digestOf } from "./key-digest.ts";
-import type { Shard } from "./shard.ts";
 import { lockShards, unlockShards } from "./shard-locks.ts";
+import type { StateShard } from "./state-shard.ts";
 import { insertState, writeState } from "./write-state.ts";
 
 /** A limit of the current request. Limits of one counter share the state of the first one. */
@@ -29,7 +29,7 @@ interface Part {
   readonly digest: Digest;
   readonly state: LedgerState & Held;
   limit: ReservedLimit;
-  shard: Shard;
+  shard: StateShard;
   holds: Holds;
   first: number;
   /** Of its state; 0 for none. The write of another state may move or drop it. */

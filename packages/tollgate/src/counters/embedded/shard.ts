@@ -5,23 +5,11 @@
  * buckets and the figures from them, as `segments.ts` recreates its queues.
  */
 
-import type { LimitState } from "../algorithms/algorithm.ts";
 import type { ExpiryClock } from "../expiry-clock.ts";
 import { MAX_COUNT } from "../store.ts";
 import { Buckets, writeKey } from "./buckets.ts";
-import { Entries, type ShownEntry } from "./entries.ts";
-import {
-  COUNT_WORD,
-  DUPLICATE,
-  ENTRY_END,
-  ENTRY_FIELD,
-  entryField,
-  entryWords,
-  LENGTH_FIELD,
-  moreWords,
-  PROTECTED,
-  USED_AGAIN,
-} from "./entry.ts";
+import { Entries } from "./entries.ts";
+import { COUNT_WORD, ENTRY_FIELD, entryWords, PROTECTED, USED_AGAIN } from "./entry.ts";
 import type { Holds } from "./holds.ts";
 import type { KeyScratch } from "./key.ts";
 import { type Block, SHARD_LIVE, SHARD_TAKEOVERS } from "./layout.ts";
@@ -29,30 +17,19 @@ import { Lock } from "./lock.ts";
 import { Room } from "./room.ts";
 import { Segments } from "./segments.ts";
 
-const MARKS = PROTECTED | USED_AGAIN;
-/** An entry holds its end in 32 bits. */
-const LAST_END = 2 ** 32 - 1;
-
-/** The times of a state, and the longest life of such states. In seconds. */
-export interface Lifetime {
-  /** Start of the state. Key and start identify it. */
-  readonly start: number;
-  readonly end: number;
-  /** Chooses the list of segments. */
-  readonly length: number;
-}
-
+/** The marks of an entry that {@link Shard.mark} sets. */
+export const MARKS = PROTECTED | USED_AGAIN;
 export class Shard {
   readonly index: number;
   readonly words: Float64Array;
   /** The holds of the shard's counters, under the same lock. */
   readonly holds: Holds | undefined;
-  readonly #ints: Int32Array;
+  protected readonly ints: Int32Array;
   readonly #lock: Lock;
-  readonly #segments: Segments;
-  readonly #buckets: Buckets;
+  protected readonly segments: Segments;
+  protected readonly buckets: Buckets;
   readonly #entries: Entries;
-  readonly #room: Room;
+  protected readonly room: Room;
   /** Word position of the shard. */
   readonly #at: number;
 
@@ -61,13 +38,13 @@ export class Shard {
     this.index = index;
     this.words = block.words;
     this.holds = holds;
-    this.#ints = block.ints;
+    this.ints = block.ints;
     this.#at = layout.firstShard + index * layout.shardWords;
     this.#lock = new Lock(block.ints, this.#at * 2, ticket);
-    this.#segments = new Segments(block, this.#at);
-    this.#buckets = new Buckets(block, this.#at);
-    this.#entries = new Entries(block, this.#at, this.#segments, this.#buckets);
-    this.#room = new Room(this.#segments, this.#entries, clock);
+    this.segments = new Segments(block, this.#at);
+    this.buckets = new Buckets(block, this.#at);
+    this.#entries = new Entries(block, this.#at, this.segments, this.buckets);
+    this.room = new Room(this.segments, this.#entries, clock);
   }
 
   // --- The lock. All methods below this section run with the lock held, and none of them throws.
@@ -96,7 +73,7 @@ export class Shard {
 
   /** Finds the entry of a key's state with this start. @returns its word position, 0 for none */
   find(key: KeyScratch, start: number): number {
-    return this.#buckets.find(key, start);
+    return this.buckets.find(key, start);
   }
 
   /**
@@ -117,112 +94,20 @@ export class Shard {
     const field = key.lengthField;
     const size = entryWords(field);
     const end = start + length;
-    const segment = this.#room.for(length, size, now);
-    const entry = this.#segments.end(segment);
-    writeKey(this.#ints, entry, key, field, start, end);
+    const segment = this.room.for(length, size, now);
+    const entry = this.segments.end(segment);
+    writeKey(this.ints, entry, key, field, start, end);
     this.words[entry + COUNT_WORD] = count;
-    this.#add(entry, segment, size, end);
-    if (isProtected) this.#protect(entry, true);
+    this.add(entry, segment, size, end);
+    if (isProtected) this.protect(entry, true);
     return entry;
   }
 
-  /** `insert` for a state of 1 to 3 words. */
-  insertState(
-    key: KeyScratch,
-    { start, end, length }: Lifetime,
-    state: LimitState,
-    words: number,
-    isProtected: boolean,
-    now: number,
-  ): void {
-    const field = entryField(key.lengthField, words - 1);
-    const size = entryWords(field);
-    const last = Math.min(end, LAST_END);
-    const segment = this.#room.for(length, size, now);
-    const entry = this.#segments.end(segment);
-    writeKey(this.#ints, entry, key, field, start, last);
-    this.#write(entry, size, words, state);
-    this.#add(entry, segment, size, last);
-    if (isProtected) this.#protect(entry, true);
-  }
-
-  /** Reads the state of an entry. Fields that the entry does not have become 0. */
-  readState(entry: number, state: LimitState): void {
-    const { words } = this;
-    const field = this.#ints[entry * 2 + ENTRY_FIELD]!;
-    const more = moreWords(field);
-    const after = entry + entryWords(field) - more;
-    state.level = words[entry + COUNT_WORD]!;
-    state.at = more > 0 ? words[after]! : 0;
-    state.previous = more > 1 ? words[after + 1]! : 0;
-  }
-
-  /** Whether the entry ends before its state does, so that only `moveState` can write the state. */
-  endsBefore(entry: number, end: number): boolean {
-    return Math.min(end, LAST_END) > this.#ints[entry * 2 + ENTRY_END]! >>> 0;
-  }
-
-  /** Whether the entry has all words of a state. If not, only `moveState` can write it. */
-  hasRoom(entry: number, { previous }: LimitState): boolean {
-    return previous === 0 || moreWords(this.#ints[entry * 2 + ENTRY_FIELD]!) > 1;
-  }
-
-  /** Writes a state that ends with its entry, or before it. */
-  writeState(entry: number, state: LimitState, isProtected: boolean): void {
-    const field = this.#ints[entry * 2 + ENTRY_FIELD]!;
-    this.#write(entry, entryWords(field), moreWords(field) + 1, state);
-    this.mark(entry, isProtected);
-  }
-
-  /**
-   * Writes a state that ends after its entry, or has more words. The state gets a new entry in the newest segment of its list: so the
-   * segments of a list end in order, and one state that goes on does not keep a whole segment. May move and drop other
-   * entries: earlier positions become invalid.
-   */
-  moveState(
-    entry: number,
-    { end, length }: Lifetime,
-    state: LimitState,
-    isProtected: boolean,
-    now: number,
-  ): void {
-    const { words } = this;
-    const ints = this.#ints;
-    const last = Math.min(end, LAST_END);
-    const oldField = ints[entry * 2 + ENTRY_FIELD]! & ~MARKS;
-    const old = words.slice(entry, entry + entryWords(oldField));
-    const field = this.hasRoom(entry, state) ? oldField : entryField(oldField & LENGTH_FIELD, 2);
-    const size = entryWords(field);
-    const generationAt = this.generationAt(entry);
-    const generation = words[generationAt]!;
-    const segment = this.#room.for(length, size, now);
-    const copy = this.#segments.end(segment);
-    words.set(old, copy);
-    ints[copy * 2 + ENTRY_FIELD] = field;
-    ints[copy * 2 + ENTRY_END] = last | 0;
-    this.#write(copy, size, moreWords(field) + 1, state);
-    const from = words[generationAt] === generation ? entry : this.#buckets.twinOf(copy);
-    if (from === 0) this.#add(copy, segment, size, last);
-    else {
-      this.#buckets.replace(from, copy);
-      this.#segments.append(segment, size, last); // A rebuild finds the copy first, since its segment is younger.
-      if ((ints[from * 2 + ENTRY_FIELD]! & PROTECTED) !== 0) this.#protect(from, false);
-      ints[from * 2 + ENTRY_FIELD]! |= DUPLICATE;
-    }
-    if (isProtected) this.#protect(copy, true);
-  }
-
-  #write(entry: number, size: number, words: number, { at, level, previous }: LimitState): void {
-    const after = entry + size - words + 1;
-    if (words > 2) this.words[after + 1] = previous;
-    this.words[entry + COUNT_WORD] = level;
-    if (words > 1) this.words[after] = at;
-  }
-
-  #add(entry: number, segment: number, size: number, end: number): void {
-    this.#buckets.add(entry);
+  /** Links an entry that was written at the end of a segment. */
+  protected add(entry: number, segment: number, size: number, end: number): void {
+    this.buckets.add(entry);
     this.words[this.#at + SHARD_LIVE]! += 1;
-    this.#segments.append(segment, size, end); // From here on it survives a rebuild.
+    this.segments.append(segment, size, end); // From here on it survives a rebuild.
   }
 
   /**
@@ -231,7 +116,7 @@ export class Shard {
    *   takes all other entries first.
    */
   mark(entry: number, isProtected: boolean): void {
-    const field = this.#ints[entry * 2 + ENTRY_FIELD]!;
+    const field = this.ints[entry * 2 + ENTRY_FIELD]!;
     // One comparison on the hot path: a counter's marks change only a few times.
     if ((field & MARKS) !== (isProtected ? MARKS : USED_AGAIN)) this.#remark(entry, field, isProtected);
   }
@@ -241,22 +126,22 @@ export class Shard {
    * or dropped. The entry's position is valid while this word is the same.
    */
   generationAt(entry: number): number {
-    return this.#segments.generationAt(this.#segments.of(entry));
+    return this.segments.generationAt(this.segments.of(entry));
   }
 
   /** See {@link Room.reclaim}. */
   reclaim(now: number, examine: number, most: number): void {
-    this.#room.reclaim(now, examine, most);
+    this.room.reclaim(now, examine, most);
   }
 
   #remark(entry: number, field: number, isProtected: boolean): void {
-    this.#ints[entry * 2 + ENTRY_FIELD] = field | USED_AGAIN;
-    if (((field & PROTECTED) !== 0) !== isProtected) this.#protect(entry, isProtected);
+    this.ints[entry * 2 + ENTRY_FIELD] = field | USED_AGAIN;
+    if (((field & PROTECTED) !== 0) !== isProtected) this.protect(entry, isProtected);
   }
 
-  #protect(entry: number, isProtected: boolean): void {
-    this.#ints[entry * 2 + ENTRY_FIELD]! ^= PROTECTED;
-    this.#segments.protect(this.#segments.of(entry), isProtected ? 1 : -1);
+  protected protect(entry: number, isProtected: boolean): void {
+    this.ints[entry * 2 + ENTRY_FIELD]! ^= PROTECTED;
+    this.segments.protect(this.segments.of(entry), isProtected ? 1 : -1);
   }
 
   // --- Repair
@@ -266,28 +151,23 @@ export class Shard {
    * for each such end.
    */
   rebuild(): void {
-    this.#buckets.clear();
+    this.buckets.clear();
     this.words[this.#at + SHARD_LIVE] = 0;
-    this.#segments.rebuild((segment, mayHaveCopies) => this.#entries.adopt(segment, mayHaveCopies));
+    this.segments.rebuild((segment, mayHaveCopies) => this.#entries.adopt(segment, mayHaveCopies));
     this.holds?.rebuild();
     this.words[this.#at + SHARD_TAKEOVERS]! += 1;
   }
 
   // --- Inspection
 
-  /** Visits the entries of a segment. All visits get the same object. */
-  forEach(segment: number, visit: (entry: ShownEntry) => void): void {
-    this.#entries.forEach(segment, visit);
-  }
-
   /** Number of segments that were ever used: segments 0 to below this number. Needs no lock. */
   segmentsTouched(): number {
-    return this.#segments.touched;
+    return this.segments.touched;
   }
 
   /** Needs no lock. */
   segmentsInUse(): number {
-    return this.#segments.inUse;
+    return this.segments.inUse;
   }
 
   /** A figure of the shard, for example `SHARD_LIVE` or `SHARD_EVICTED`. Needs no lock. */

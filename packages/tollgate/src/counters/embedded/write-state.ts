@@ -2,7 +2,7 @@
 import type { LimitState } from "../algorithms/algorithm.ts";
 import type { AcquireLimit } from "../store.ts";
 import type { KeyScratch } from "./key.ts";
-import type { Lifetime, Shard } from "./shard.ts";
+import type { Lifetime, StateShard } from "./state-shard.ts";
 
 /**
  * The end of an entry is rounded up to this part of its state's length. A state that goes on then moves to a new entry
@@ -12,7 +12,7 @@ const END_STEP = 1 / 2;
 
 /** Writes the changed state of an entry. @param isHeld whether its counter has open holds */
 export function writeState(
-  shard: Shard,
+  shard: StateShard,
   entry: number,
   limit: AcquireLimit,
   state: LimitState,
@@ -29,7 +29,7 @@ export function writeState(
 
 /** Adds the entry of a new state, unless it needs none. */
 export function insertState(
-  shard: Shard,
+  shard: StateShard,
   key: KeyScratch,
   limit: AcquireLimit,
   state: LimitState,

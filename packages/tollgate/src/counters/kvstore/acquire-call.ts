@@ -4,7 +4,8 @@ import { type AcquireGroup, type AcquireLimit, HoldBack, Outcome, Refuses, Store
 import { type Ticket, unusableAnswer } from "../transport/ticket.ts";
 import { AcquireCounters, type Counter, type KnownQuota, UNEXPECTED_REPLY } from "./acquire-counters.ts";
 import type { AcquireStep } from "./acquire-step.ts";
-import type { Reply } from "./resp/reader.ts";
+import { writeWords } from "./resp/binary-arguments.ts";
+import type { Reply } from "./resp/reply.ts";
 import { Words } from "./resp/words.ts";
 import type { CommandWriter } from "./resp/writer.ts";
 import { kinds } from "./states-script.ts";
@@ -257,7 +258,7 @@ export class AcquireCall {
     for (let i = 0; i < counters.size; i++) {
       const { stem, windowStart, quota } = counters.at(i);
       if (quota.algorithm.perWindow) writer.key(stem, windowStart);
-      else writer.stem(stem);
+      else writer.joined("", stem, "");
     }
     const head = this.#head;
     head.clear();
@@ -265,7 +266,7 @@ export class AcquireCall {
     for (const { algorithm, limit, burst, windowSize } of counters.quotas)
       for (const word of [kinds[algorithm.name], limit, burst, windowSize]) head.push(word);
     head.push(this.#steps.length > 0 ? 1 : 0);
-    writer.words(head, this.#runs, this.#steps);
+    writeWords(writer, head, this.#runs, this.#steps);
   }
 
   /** Fills in the results of all callers, and ends their waits. */

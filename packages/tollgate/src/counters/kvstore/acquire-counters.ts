@@ -42,7 +42,7 @@ export class AcquireCounters {
   readonly quotas: KnownQuota[] = [];
   readonly #counters: Counter[] = [];
   #used = 0;
-  readonly #byStem = new OpsByStem();
+  readonly #byStem = new OpsByStem<Counter>();
   /** Counters that are not the first one of their stem, or for which the table has no room. */
   readonly #byKey = new Map<string, Counter>();
 
@@ -58,8 +58,8 @@ export class AcquireCounters {
   counterOf(limit: AcquireLimit, step: AcquireStep): Counter | undefined {
     const { stem, algorithm } = limit;
     const windowStart = algorithm.perWindow ? limit.windowStart : 0;
-    const slot = this.#byStem.slotOf(limit, this.#counters);
-    let counter = this.#byStem.opAt(slot, this.#counters);
+    const slot = this.#byStem.slotOf(limit);
+    let counter = this.#byStem.opAt(slot);
     const isFirst = counter === undefined && slot >= 0 && this.#used < MAX_IN_TABLE;
     if (!isFirst && counter?.windowStart !== windowStart) counter = this.#byKey.get(stem + windowStart);
     if (counter !== undefined) {
@@ -70,7 +70,7 @@ export class AcquireCounters {
     counter = this.#next(this.quotaOf(limit), step);
     counter.stem = stem;
     counter.windowStart = windowStart;
-    if (isFirst) this.#byStem.set(slot, counter.number - 1);
+    if (isFirst) this.#byStem.set(slot, counter);
     else this.#byKey.set(stem + windowStart, counter);
     return counter;
   }

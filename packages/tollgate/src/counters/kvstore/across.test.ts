@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
-import { countTogether } from "../hold-back.ts";
+import { countTogether } from "../count-together.ts";
 import { type Count, type CountRequest, HoldBack, Outcome, Refuses, StoreError } from "../store.ts";
 import { countAcross, type Part } from "./across.ts";
 

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { countTogether, exceedsLimit, isRefused } from "../hold-back.ts";
+import { countTogether } from "../count-together.ts";
+import { exceedsLimit, isRefused } from "../hold-back.ts";
 import { type Count, type CountRequest, HoldBack, Outcome, Refuses } from "../store.ts";
 
 /** Counts that one atomic step can make, and a function that makes them. */

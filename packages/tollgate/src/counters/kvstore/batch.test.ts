@@ -4,10 +4,11 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { makeCount, placeOf } from "../../../test/counters/conformance.ts";
 import { HoldBack, Outcome, StoreError } from "../store.ts";
 import { Ticket } from "../transport/ticket.ts";
-import { Batch, type FreshKey } from "./batch.ts";
+import { Batch } from "./batch.ts";
 import { Expiries } from "./expiries.ts";
-import { SendMode } from "./items.ts";
-import { ErrorReply } from "./resp/reader.ts";
+import type { FreshKey } from "./op.ts";
+import { Part, SendMode } from "./part.ts";
+import { ErrorReply } from "./resp/reply.ts";
 import { CommandWriter } from "./resp/writer.ts";
 
 describe("a batch", () => {
@@ -15,7 +16,7 @@ describe("a batch", () => {
     for (const end of ["finish", "broken"] as const) {
       const settled: string[] = [];
       let done = 0;
-      const batch = new Batch({
+      const context = {
         expiries: new Expiries(),
         lifetime: () => 60,
         now: () => 0,
@@ -23,7 +24,11 @@ describe("a batch", () => {
           throw new TypeError("a fault in the code");
         },
         fresh: () => {},
+      };
+      const batch = new Batch(context, new CommandWriter(), () => {
+        done += 1;
       });
+      const parts: Part[] = [];
       const counts = [0, 1, 2, 3].map((index) => makeCount({ stem: `${index}:`, hits: 0 }));
       for (const [index, count] of counts.entries()) {
         const ticket = new Ticket([count], HoldBack.NEVER, Number.POSITIVE_INFINITY, 0, undefined, {
@@ -31,11 +36,9 @@ describe("a batch", () => {
           failed: (error) =>
             settled.push(`${index}: ${(error as StoreError).code} ${(error as Error).message}`),
         });
-        batch.items.push(count, ticket, SendMode.PLAIN);
+        parts.push(new Part(ticket, [count], SendMode.PLAIN));
       }
-      batch.prepare(new CommandWriter(), [], () => {
-        done += 1;
-      });
+      batch.prepare(parts, []);
       batch.accept("4");
       batch.accept(new ErrorReply("MOVED"));
       batch.accept("6");
@@ -58,18 +61,22 @@ describe("a batch", () => {
   test("settles every caller although the waiter of another one throws", () => {
     const settled: string[] = [];
     let isDone = false;
-    const batch = new Batch({
+    const context = {
       expiries: new Expiries(),
       lifetime: () => 60,
       now: () => 0,
       refused: () => assert.fail(),
       fresh: () => {},
+    };
+    const batch = new Batch(context, new CommandWriter(), () => {
+      isDone = true;
     });
+    const parts: Part[] = [];
     const push = (name: string, holdBack: HoldBack, answered: () => void) => {
       const count = makeCount({ stem: `${name}:`, hits: 0 });
       const waiter = { answered, failed: () => settled.push(`${name} failed`) };
       const ticket = new Ticket([count], holdBack, Number.POSITIVE_INFINITY, 0, undefined, waiter);
-      batch.items.push(ticket.atomic ? null : count, ticket, SendMode.PLAIN);
+      parts.push(new Part(ticket, [count], SendMode.PLAIN));
     };
     const fault = (name: string) => () => {
       settled.push(name);
@@ -78,9 +85,7 @@ describe("a batch", () => {
     push("together", HoldBack.WHEN_REFUSED, fault("together"));
     push("alone", HoldBack.NEVER, fault("alone"));
     push("last", HoldBack.NEVER, () => settled.push("last"));
-    batch.prepare(new CommandWriter(), [], () => {
-      isDone = true;
-    });
+    batch.prepare(parts, []);
     batch.accept([Outcome.COUNTED, 1]);
     batch.accept("1");
     batch.accept("1");
@@ -91,13 +96,14 @@ describe("a batch", () => {
 
   test("knows the key that needs an expiry after its caller has reused the memory of a failed count", () => {
     const fresh: FreshKey[] = [];
-    const batch = new Batch({
+    const context = {
       expiries: new Expiries(),
       lifetime: () => 60,
       now: () => 0,
       refused: () => assert.fail(),
-      fresh: (key) => fresh.push(key),
-    });
+      fresh: (key: FreshKey) => fresh.push(key),
+    };
+    const batch = new Batch(context, new CommandWriter(), () => {});
     const bytes = Buffer.from("domain|key=one|day:");
     const place = placeOf(bytes, 0, bytes.length);
     const count = makeCount({ stem: "", windowStart: 86_400, windowSize: 86_400 });
@@ -106,8 +112,7 @@ describe("a batch", () => {
       answered: assert.fail,
       failed: () => {},
     });
-    batch.items.push(count, ticket, SendMode.PLAIN);
-    batch.prepare(new CommandWriter(), [], () => {});
+    batch.prepare([new Part(ticket, [count], SendMode.PLAIN)], []);
     // Another part of the request has failed, and a failure policy has answered it.
     ticket.fail(new StoreError("STORE_UNAVAILABLE", "gone"));
     bytes.write("domain|key=two|day:");

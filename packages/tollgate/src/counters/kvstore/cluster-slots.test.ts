@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { readSlots } from "./cluster-slots.ts";
-import { ErrorReply, type Reply } from "./resp/reader.ts";
+import { ErrorReply, type Reply } from "./resp/reply.ts";
 
 const asked = { host: "10.0.0.9", port: 7000 };
 

@@ -1,5 +1,5 @@
 import type { Endpoint } from "../transport/endpoint.ts";
-import { ErrorReply, type Reply } from "./resp/reader.ts";
+import { ErrorReply, type Reply } from "./resp/reply.ts";
 import { SLOT_COUNT } from "./slots.ts";
 
 export interface SlotRange {

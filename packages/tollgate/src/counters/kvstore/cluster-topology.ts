@@ -1,13 +1,14 @@
 import { type AcquireGroup, type Count, StoreError } from "../store.ts";
 import { type Endpoint, formatEndpoint } from "../transport/endpoint.ts";
 import type { Ticket } from "../transport/ticket.ts";
-import { AcquireStep } from "./acquire-step.ts";
+import type { AcquireStep } from "./acquire-step.ts";
 import { readRedirection, readSlots } from "./cluster-slots.ts";
-import { Connection } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { type Item, SendMode } from "./items.ts";
 import { StoreNode } from "./node.ts";
-import type { ErrorReply } from "./resp/reader.ts";
+import { openConnection } from "./open-connection.ts";
+import { Part, SendMode } from "./part.ts";
+import type { ErrorReply } from "./resp/reply.ts";
 import { SLOT_COUNT, slotOf, slotOfWindow } from "./slots.ts";
 import type { ClusterTarget } from "./target.ts";
 import type { Topology } from "./topology.ts";
@@ -53,21 +54,8 @@ export class ClusterTopology implements Topology {
 
   submit(ticket: Ticket): void {
     const { counts } = ticket;
-    if (ticket.atomic) {
-      const node = this.#nodeOf(counts[0]!, ticket);
-      node.ensureRoom(1);
-      node.push(null, ticket, SendMode.PLAIN);
-      return;
-    }
-    if (counts.length === 1) {
-      const node = this.#nodeOf(counts[0]!, ticket);
-      node.ensureRoom(1);
-      node.push(counts[0]!, ticket, SendMode.PLAIN);
-      return;
-    }
-    const nodes = counts.map((count) => this.#nodeOf(count, ticket));
-    for (const node of nodes) node.ensureRoom(1);
-    for (let i = 0; i < counts.length; i++) nodes[i]!.push(counts[i]!, ticket, SendMode.PLAIN);
+    if (ticket.atomic) this.#submit([new Part(ticket, counts, SendMode.PLAIN)]);
+    else this.#submit(counts.map((count) => new Part(ticket, [count], SendMode.PLAIN)));
   }
 
   groups(counts: readonly Count[]): readonly (readonly Count[])[] | undefined {
@@ -75,14 +63,14 @@ export class ClusterTopology implements Topology {
     return groups.size > 1 ? [...groups.values()] : undefined;
   }
 
-  submitStep(step: AcquireStep, ticket: Ticket): void {
-    this.#nodeOf(step, ticket).submitStep(step, ticket);
+  submitSteps(steps: readonly AcquireStep[], ticket: Ticket): void {
+    this.#submit(steps.map((step) => new Part(ticket, [], SendMode.PLAIN, step)));
   }
 
-  submitSteps(steps: readonly AcquireStep[], ticket: Ticket): void {
-    const nodes = steps.map((step) => this.#nodeOf(step, ticket));
-    for (const [i, { groups }] of steps.entries()) nodes[i]!.ensureRoom(groups.length);
-    for (const [i, step] of steps.entries()) nodes[i]!.push(step, ticket, SendMode.PLAIN);
+  #submit(parts: readonly Part[]): void {
+    const nodes = parts.map((part) => this.#nodeOf(part));
+    for (const [i, { step }] of parts.entries()) nodes[i]!.ensureRoom(step?.groups.length ?? 1);
+    for (const [i, part] of parts.entries()) nodes[i]!.push(part);
   }
 
   slotOf({ limits }: AcquireGroup): number {
@@ -114,7 +102,7 @@ export class ClusterTopology implements Topology {
   #open(endpoint: Endpoint, exchangeTimeout = this.#deps.options.timeout): Promise<Connection> {
     const { tls, credentials, timeout } = this.#deps.options;
     const greeting = [["PING"]];
-    return Connection.open({ endpoint, tls, credentials, greeting, timeout, exchangeTimeout });
+    return openConnection({ endpoint, tls, credentials, greeting, timeout, exchangeTimeout });
   }
 
   nodes(): Iterable<StoreNode> {
@@ -128,9 +116,9 @@ export class ClusterTopology implements Topology {
     for (const node of this.#nodes.values()) node.close();
   }
 
-  #nodeOf(item: Item, ticket: Ticket): StoreNode {
+  #nodeOf(part: Part): StoreNode {
     // Before the slots are known, any server works: it replies with MOVED.
-    return this.#slots[slotOfItem(item ?? ticket.counts[0]!)] ?? this.#anyNode();
+    return this.#slots[slotOfPart(part)] ?? this.#anyNode();
   }
 
   #anyNode(): StoreNode {
@@ -145,7 +133,7 @@ export class ClusterTopology implements Topology {
       node = new StoreNode({
         ...this.#deps,
         connect: () => this.#open(endpoint),
-        refused: (from, error, item, ticket) => this.#refused(from, error, item, ticket),
+        refused: (from, error, part) => this.#refused(from, error, part),
         lost: () => this.#refreshIn(URGENT_REFRESH_MS),
       });
       this.#nodes.set(id, node);
@@ -155,8 +143,9 @@ export class ClusterTopology implements Topology {
   }
 
   /** All of these replies mean that nothing was counted. */
-  #refused(from: StoreNode, error: ErrorReply, item: Item, ticket: Ticket): boolean {
+  #refused(from: StoreNode, error: ErrorReply, part: Part): boolean {
     const { code } = error;
+    const { ticket } = part;
     switch (code) {
       case "MOVED":
       case "ASK": {
@@ -167,7 +156,7 @@ export class ClusterTopology implements Topology {
           this.#slots[redirection.slot] = node;
           this.#refreshIn(0);
         }
-        node.push(item, ticket, code === "MOVED" ? SendMode.PLAIN : SendMode.ASKING);
+        node.push(part.again(code === "MOVED" ? SendMode.PLAIN : SendMode.ASKING));
         return true;
       }
       case "TRYAGAIN":
@@ -175,7 +164,7 @@ export class ClusterTopology implements Topology {
         ticket.redirections--;
         setTimeout(
           () => {
-            if (!ticket.done) this.#nodeOf(item, ticket).push(item, ticket, SendMode.ALONE);
+            if (!ticket.done) this.#nodeOf(part).push(part.again(SendMode.ALONE));
           },
           Math.min(TRY_AGAIN_MS, Math.max(0, ticket.deadline - performance.now())),
         );
@@ -240,7 +229,7 @@ export class ClusterTopology implements Topology {
     const candidates = [...this.#endpoints.values(), ...this.#target.nodes];
     const endpoint = candidates[this.#turn++ % candidates.length]!;
     const { tls, credentials, timeout } = this.#deps.options;
-    const connection = await Connection.open({
+    const connection = await openConnection({
       endpoint,
       tls,
       credentials,
@@ -274,9 +263,9 @@ export class ClusterTopology implements Topology {
 
   /** Moves waiting counts to the present servers of their slots. */
   #redistribute(node: StoreNode): void {
-    node.drain((item, ticket, mode) => {
-      const target = (mode & SendMode.ASKING) !== 0 ? node : this.#nodeOf(item, ticket);
-      target.push(item, ticket, mode);
+    node.drain((part) => {
+      const target = (part.mode & SendMode.ASKING) !== 0 ? node : this.#nodeOf(part);
+      target.push(part);
     });
   }
 
@@ -297,6 +286,6 @@ export class ClusterTopology implements Topology {
   }
 }
 
-function slotOfItem(item: Count | AcquireStep): number {
-  return item instanceof AcquireStep ? item.slot : slotOfWindow(item.stem, item.windowStart);
+function slotOfPart({ step, counts }: Part): number {
+  return step?.slot ?? slotOfWindow(counts[0]!.stem, counts[0]!.windowStart);
 }

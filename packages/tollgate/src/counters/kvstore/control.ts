@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { StoreError } from "../store.ts";
 import { unavailable } from "../transport/ticket.ts";
 import type { Connection } from "./connection.ts";
-import { ErrorReply, type Reply } from "./resp/reader.ts";
+import { ErrorReply, type Reply } from "./resp/reply.ts";
 import { slotOf } from "./slots.ts";
 import type { Topology } from "./topology.ts";
 

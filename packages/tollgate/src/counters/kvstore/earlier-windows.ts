@@ -4,7 +4,7 @@
  * window, and reports the hits whose holds ended with it.
  */
 import { type ReservationRequest, type ReservedGroup, type ReservedLimit, Step } from "../reservations.ts";
-import { hasTag } from "./stems.ts";
+import { hasTag } from "./ledger-keys.ts";
 
 /** Counters that a process remembers. The one that was seen first is forgotten: its ends are not reported. */
 const MAX_WINDOWS = 4096;

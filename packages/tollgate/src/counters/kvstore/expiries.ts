@@ -4,14 +4,13 @@ const LAST_SIZE = 1 << 21;
 
 /** Decides whether a count also sends EXPIRE. */
 export interface KnownExpiries {
-  /** Whether this process has set the expiry of the key. */
-  has(hash: number): boolean;
-  add(hash: number): void;
+  /** Marks a key. @returns whether this process has marked it before: its expiry is set */
+  mark(hash: number): boolean;
   delete(hash: number): void;
 }
 
 /** Every count sends EXPIRE, as in the Go service. Two limits with one key then both extend its life. */
-export const noExpiries: KnownExpiries = { has: () => false, add() {}, delete() {} };
+export const noExpiries: KnownExpiries = { mark: () => false, delete() {} };
 
 /**
  * The keys whose expiry this process has set: 32-bit hashes in a table of at most 8 MiB, with four places for each hash.
@@ -22,24 +21,13 @@ export class Expiries implements KnownExpiries {
   #table = new Uint32Array(FIRST_SIZE);
   #turn = 0;
 
-  has(hash: number): boolean {
-    const table = this.#table;
+  mark(hash: number): boolean {
     const key = hash >>> 0 || 1;
-    const at = (key * PLACES) & (table.length - 1);
-    return table[at] === key || table[at + 1] === key || table[at + 2] === key || table[at + 3] === key;
-  }
-
-  add(hash: number): void {
-    const key = hash >>> 0 || 1;
-    if (this.#place(key)) return;
-    if (this.#table.length < LAST_SIZE) {
-      const old = this.#table;
-      this.#table = new Uint32Array(old.length * 2);
-      for (let i = 0; i < old.length; i++) if (old[i] !== 0) this.#place(old[i]!);
-      if (this.#place(key)) return;
-    }
-    this.#turn = (this.#turn + 1) % PLACES;
-    this.#table[((key * PLACES) & (this.#table.length - 1)) + this.#turn] = key;
+    const free = this.#placeOf(key);
+    if (free < 0) return true;
+    if (this.#table[free] !== 0) this.#replace(key);
+    else this.#table[free] = key;
+    return false;
   }
 
   delete(hash: number): void {
@@ -48,14 +36,28 @@ export class Expiries implements KnownExpiries {
     for (let i = at; i < at + PLACES; i++) if (this.#table[i] === key) this.#table[i] = 0;
   }
 
-  #place(key: number): boolean {
+  /** A free place for a key, or the first of its places if none is free. -1 if the table has the key. */
+  #placeOf(key: number): number {
     const table = this.#table;
-    const at = (key * PLACES) & (table.length - 1);
-    for (let i = at; i < at + PLACES; i++) {
-      if (table[i] !== 0 && table[i] !== key) continue;
-      table[i] = key;
-      return true;
+    const first = (key * PLACES) & (table.length - 1);
+    let free = first;
+    for (let at = first; at < first + PLACES; at++) {
+      if (table[at] === key) return -1;
+      if (table[at] === 0) free = at;
     }
-    return false;
+    return free;
+  }
+
+  /** Grows the table, or forgets another key. */
+  #replace(key: number): void {
+    if (this.#table.length < LAST_SIZE) {
+      const old = this.#table;
+      this.#table = new Uint32Array(old.length * 2);
+      for (const known of old) if (known !== 0) this.#table[this.#placeOf(known)] = known;
+      this.#table[this.#placeOf(key)] = key;
+      return;
+    }
+    this.#turn = (this.#turn + 1) % PLACES;
+    this.#table[((key * PLACES) & (this.#table.length - 1)) + this.#turn] = key;
   }
 }

@@ -15,8 +15,8 @@ import type { Connection } from "./connection.ts";
 import type { Control } from "./control.ts";
 import { GRANT } from "./grant-script.ts";
 import { KvstoreRecords, recordsPrefix } from "./kvstore-records.ts";
-import type { Reply } from "./resp/reader.ts";
-import { ErrorReply } from "./resp/reader.ts";
+import type { Reply } from "./resp/reply.ts";
+import { ErrorReply } from "./resp/reply.ts";
 
 /** Keys that the server examines for one SCAN, and the most SCANs of one call: 100,000 keys. */
 const SCAN_COUNT = 1000;

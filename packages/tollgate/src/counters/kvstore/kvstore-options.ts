@@ -1,7 +1,7 @@
 import type { Tracing } from "../../observe/tracing/tracing.ts";
 import type { ClientTlsOptions } from "../transport/tls.ts";
 import type { RefundListener } from "./across.ts";
-import type { Credentials } from "./connection.ts";
+import type { Credentials } from "./open-connection.ts";
 import type { KvstoreTarget } from "./target.ts";
 
 export interface KvstoreOptions {

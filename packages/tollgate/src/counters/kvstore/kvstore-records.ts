@@ -2,7 +2,7 @@
 import { type AdminRecords, MAX_AUDIT_LINES, type VersionedText } from "../counter-admin.ts";
 import { StoreError } from "../store.ts";
 import type { Control } from "./control.ts";
-import type { Reply } from "./resp/reader.ts";
+import type { Reply } from "./resp/reply.ts";
 
 /** The prefix of all keys that are not counters. */
 export function recordsPrefix(prefix: string): string {

@@ -4,7 +4,7 @@
  */
 import type { ReservedLimit } from "../reservations.ts";
 import type { CommandWriter } from "./resp/writer.ts";
-import { hasTag } from "./stems.ts";
+import type { Stem } from "./stems.ts";
 
 /** Writes the keys of the holds, their ends, and the commits. A hash tag keeps them in the counter's slot. */
 export function writeLedgerKeys(
@@ -31,3 +31,20 @@ export function isElsewhere(limit: ReservedLimit): boolean {
   const { algorithm, windowStart, homeStart } = limit;
   return algorithm.perWindow && homeStart !== windowStart && !hasTag(limit);
 }
+
+/** Whether a key has a hash tag: see `slots.ts`. */
+export function hasTag({ stem, place }: Stem): boolean {
+  if (place === undefined) {
+    const open = stem.indexOf("{");
+    return open >= 0 && stem.indexOf("}", open + 1) > open + 1;
+  }
+  const { bytes, start, end } = place;
+  let at = start;
+  while (at < end && bytes[at] !== OPEN) at++;
+  const first = ++at;
+  while (at < end && bytes[at] !== CLOSE) at++;
+  return at < end && at > first;
+}
+
+const OPEN = 123;
+const CLOSE = 125;

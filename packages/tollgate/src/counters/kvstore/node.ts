@@ -1,19 +1,21 @@
-import type { TraceSpan } from "../../observe/tracing/tracing.ts";
 import { StoreError } from "../store.ts";
 import { DeadlineTimer } from "../transport/deadline-timer.ts";
-import { startTrip, type Ticket, unavailable } from "../transport/ticket.ts";
+import { expireTickets, type Ticket, unavailable } from "../transport/ticket.ts";
+import { startTrip } from "../transport/trip.ts";
 import type { AcquireStep } from "./acquire-step.ts";
-import { Batch, type BatchContext, type FreshKey } from "./batch.ts";
+import { Batch } from "./batch.ts";
 import type { Connection } from "./connection.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import type { Dependencies } from "./dependencies.ts";
-import { type Item, Items, SendMode } from "./items.ts";
 import type { ResolvedOptions } from "./kvstore-options.ts";
-import type { ErrorReply } from "./resp/reader.ts";
+import type { BatchContext, FreshKey } from "./op.ts";
+import { Part, SendMode } from "./part.ts";
+import { Queue } from "./queue.ts";
+import type { ErrorReply } from "./resp/reply.ts";
 
-/** Maximum counts in one batch, so that no batch blocks the server for long. */
+/** A batch ends with the ticket that has this count, so that no batch blocks the server for long. */
 const MAX_BATCH = 1024;
-/** Maximum bytes of keys in one batch, except for a single count. */
+/** Bytes of keys with which a batch also ends. */
 const MAX_BATCH_BYTES = 1024 * 1024;
 /** Bytes of keys that may wait: callers choose the length of their keys. */
 const MAX_WAITING_BYTES = 64 * 1024 * 1024;
@@ -28,8 +30,8 @@ const MAX_REDIRECTIONS = 8;
 export interface NodeDependencies extends Dependencies {
   /** Opens a connection to this server. */
   connect(): Promise<Connection>;
-  /** Handles error replies of the topology (MOVED, READONLY). @returns whether it handled the item */
-  refused(node: StoreNode, error: ErrorReply, item: Item, ticket: Ticket): boolean;
+  /** Handles error replies of the topology (MOVED, READONLY). @returns whether it handled the part */
+  refused(node: StoreNode, error: ErrorReply, part: Part): boolean;
   /** A connection was lost, or could not be opened. */
   lost(node: StoreNode): void;
 }
@@ -45,7 +47,7 @@ export class StoreNode {
   readonly pool: ConnectionPool;
   readonly #deps: NodeDependencies;
   readonly #options: ResolvedOptions;
-  readonly #waiting = new Items();
+  readonly #waiting = new Queue();
   readonly #fresh: FreshKey[] = [];
   #freshBytes = 0;
   readonly #batches = new Map<Connection, Batch>();
@@ -75,7 +77,7 @@ export class StoreNode {
       lifetime: (windowSize) =>
         windowSize + Math.floor(Math.random() * (options.expirationJitterMaxSeconds + 1)),
       now: options.clock ?? (() => 0),
-      refused: (error, item, ticket, mode) => this.#refused(error, item, ticket, mode),
+      refused: (error, part) => this.#refused(error, part),
       fresh: (key) => this.#setExpiryLater(key),
     };
     this.pool.fill();
@@ -85,14 +87,13 @@ export class StoreNode {
   submit(ticket: Ticket): void {
     const { counts } = ticket;
     this.ensureRoom(counts.length);
-    if (ticket.atomic) this.push(null, ticket, SendMode.PLAIN);
-    else for (let i = 0; i < counts.length; i++) this.push(counts[i]!, ticket, SendMode.PLAIN);
+    this.push(new Part(ticket, counts, SendMode.PLAIN));
   }
 
   /** Queues the groups of one script call. @throws {StoreError} STORE_FULL if the queue is full */
   submitStep(step: AcquireStep, ticket: Ticket): void {
     this.ensureRoom(step.groups.length);
-    this.push(step, ticket, SendMode.PLAIN);
+    this.push(new Part(ticket, [], SendMode.PLAIN, step));
   }
 
   /** @throws {StoreError} STORE_FULL if the queue is full */
@@ -103,30 +104,27 @@ export class StoreNode {
       throw new StoreError("STORE_FULL", `counts with ${this.#waiting.bytes} bytes of keys already wait`);
   }
 
-  push(item: Item, ticket: Ticket, mode: number): void {
+  push(part: Part): void {
     if (this.#closed) {
-      ticket.fail(new StoreError("STORE_UNAVAILABLE", "the store is closed"));
+      part.ticket.fail(new StoreError("STORE_UNAVAILABLE", "the store is closed"));
       return;
     }
-    this.#waiting.push(item, ticket, mode);
-    this.#deadlineTimer.at(ticket.deadline);
+    this.#waiting.push(part);
+    this.#deadlineTimer.at(part.ticket.deadline);
     if (!this.#scheduled) {
       if (this.pool.hasFree) this.#schedule();
       else this.#wakeForWaiting();
     }
   }
 
-  /** Passes all waiting counts to `to`: the node is about to close, or lost their slots. */
-  drain(to: (item: Item, ticket: Ticket, mode: number) => void): void {
-    const items = new Items();
-    items.takeFrom(this.#waiting, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY);
-    for (let i = 0; i < items.length; i++) {
-      const ticket = items.ticket(i);
-      if (ticket.done) continue;
+  /** Passes all waiting parts to `to`: the node is about to close, or lost their slots. */
+  drain(to: (part: Part) => void): void {
+    for (const part of this.#waiting.take(Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY)) {
+      if (part.ticket.done) continue;
       try {
-        to(items.item(i), ticket, items.mode(i));
+        to(part);
       } catch (error) {
-        ticket.fail(unavailable(error));
+        part.ticket.fail(unavailable(error));
       }
     }
   }
@@ -144,8 +142,7 @@ export class StoreNode {
     this.#closed = true;
     this.#deadlineTimer.clear();
     this.pool.close();
-    this.#waiting.fail(new StoreError("STORE_UNAVAILABLE", "the store is closed"));
-    this.#waiting.clear();
+    this.#failOlder(Number.POSITIVE_INFINITY, new StoreError("STORE_UNAVAILABLE", "the store is closed"));
   }
 
   #schedule(): void {
@@ -173,37 +170,25 @@ export class StoreNode {
     let batch = this.#batches.get(connection);
     if (batch === undefined) {
       for (const known of this.#batches.keys()) if (known.closed) this.#batches.delete(known);
-      batch = new Batch(this.#context);
+      batch = new Batch(this.#context, connection.writer, (error) => this.#finished(connection, error));
       this.#batches.set(connection, batch);
     }
-    batch.items.takeFrom(this.#waiting, MAX_BATCH, MAX_BATCH_BYTES);
+    const parts = this.#waiting.take(MAX_BATCH, MAX_BATCH_BYTES);
     const fresh = this.#fresh.splice(0, MAX_BATCH);
     for (const { stem } of fresh) this.#freshBytes -= stem.length;
     connection.writer.reset();
     try {
-      this.#exchange(connection, batch, fresh);
+      const isEmpty = !batch.prepare(parts, fresh);
+      const { tracing, spanName } = this.#options;
+      if (tracing?.enabled)
+        batch.trip = startTrip(tracing, spanName, parts, { "pipeline length": batch.commands });
+      if (isEmpty) this.pool.release(connection, false, true);
+      else connection.send(batch, "latin1");
     } catch (error) {
       // Nothing was sent, so no answer will arrive.
-      batch.items.fail(unavailable(error));
-      batch.items.clear();
+      batch.clear();
+      for (const { ticket } of parts) ticket.fail(unavailable(error));
       this.pool.discard(connection);
-    }
-  }
-
-  #exchange(connection: Connection, batch: Batch, fresh: FreshKey[]): void {
-    let trip: TraceSpan | undefined;
-    const sent = batch.prepare(connection.writer, fresh, (error) => {
-      this.#finished(connection, error);
-      trip?.end(error?.message);
-    });
-    if (this.#options.tracing !== undefined)
-      trip = startTrip(this.#options.tracing, this.#options.spanName, batch.items.tickets, {
-        "pipeline length": batch.commands,
-      });
-    if (sent) connection.send(batch, "latin1");
-    else {
-      batch.items.clear();
-      this.pool.release(connection, false, true);
     }
   }
 
@@ -219,17 +204,18 @@ export class StoreNode {
     else this.#flush();
   }
 
-  #refused(error: ErrorReply, item: Item, ticket: Ticket, mode: number): void {
+  #refused(error: ErrorReply, part: Part): void {
     const { code } = error;
+    const { ticket, mode } = part;
     if (unusableCodes.has(code)) this.#unusableCodes = true;
     const inTime = performance.now() - ticket.since < this.#options.timeout;
     if (inTime && ticket.redirections < MAX_REDIRECTIONS * ticket.parts) {
       ticket.redirections++;
       if (code === "NOSCRIPT") {
-        this.push(item, ticket, mode | SendMode.WITH_TEXT);
+        this.push(part.again(mode | SendMode.WITH_TEXT));
         return;
       }
-      if (this.#deps.refused(this, error, item, ticket)) return;
+      if (this.#deps.refused(this, error, part)) return;
     }
     ticket.fail(new StoreError("STORE_UNAVAILABLE", `error reply of the store: ${error.message}`));
   }
@@ -243,7 +229,7 @@ export class StoreNode {
   }
 
   #wakeForWaiting(): void {
-    const { first } = this.#waiting;
+    const first = this.#waiting.parts[0]?.ticket;
     if (first === undefined) return;
     const { onEmpty, onEmptyWait, timeout } = this.#options;
     const wait = onEmpty === "WAIT" ? timeout : Math.min(onEmptyWait, timeout);
@@ -252,9 +238,9 @@ export class StoreNode {
 
   /** Fails the expired tickets and sets the timer for the next deadline. */
   #onDeadline(now: number): void {
-    let next = this.#waiting.expire(now);
+    let next = expireTickets(this.#waiting.parts, now);
     for (const [connection, batch] of this.#batches)
-      if (!connection.closed) next = Math.min(next, batch.expireTickets(now));
+      if (!connection.closed) next = Math.min(next, expireTickets(batch.parts, now));
     this.#deadlineTimer.at(next, this.#waiting.length > MANY_WAITING ? MANY_WAITING_MS : 1);
     if (this.#waiting.length > 0 && !this.#scheduled) this.#onEmpty(now);
   }
@@ -265,7 +251,7 @@ export class StoreNode {
     this.#failOlder(now - timeout, new StoreError("STORE_TIMEOUT", `${text} ${timeout} ms`));
     if (onEmpty === "ERROR")
       this.#failOlder(now - onEmptyWait, new StoreError("STORE_UNAVAILABLE", `${text} ${onEmptyWait} ms`));
-    const { first } = this.#waiting;
+    const first = this.#waiting.parts[0]?.ticket;
     if (first === undefined) return;
     if (onEmpty === "CREATE" && first.since <= now - onEmptyWait && this.#overflowAt <= now) {
       this.#overflowAt = now + Math.max(onEmptyWait, 10);

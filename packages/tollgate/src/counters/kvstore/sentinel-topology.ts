@@ -1,8 +1,10 @@
 import { StoreError } from "../store.ts";
 import { formatEndpoint } from "../transport/endpoint.ts";
-import { Connection } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { StoreNode } from "./node.ts";
+import { openConnection } from "./open-connection.ts";
+import { SendMode } from "./part.ts";
 import { SentinelWatch } from "./sentinel-watch.ts";
 import type { SentinelTarget } from "./target.ts";
 import type { Topology } from "./topology.ts";
@@ -18,7 +20,7 @@ export function sentinelTopology(target: SentinelTarget, deps: Dependencies): To
   async function connect(exchangeTimeout = timeout): Promise<Connection> {
     const endpoint = await watch.master();
     const greeting = [["PING"]];
-    const connection = await Connection.open({
+    const connection = await openConnection({
       endpoint,
       tls,
       credentials,
@@ -41,10 +43,10 @@ export function sentinelTopology(target: SentinelTarget, deps: Dependencies): To
   const node: StoreNode = new StoreNode({
     ...deps,
     connect: () => connect(),
-    // The master became a replica. Nothing was counted, and the item waits for the new master.
-    refused(_, error, item, ticket) {
+    // The master became a replica. Nothing was counted, and the part waits for the new master.
+    refused(_, error, part) {
       if (error.code !== "READONLY") return false;
-      node.push(item, ticket, 0);
+      node.push(part.again(SendMode.PLAIN));
       return true;
     },
     lost: () => {},
@@ -52,7 +54,6 @@ export function sentinelTopology(target: SentinelTarget, deps: Dependencies): To
   return {
     submit: (ticket) => node.submit(ticket),
     groups: () => undefined,
-    submitStep: (step, ticket) => node.submitStep(step, ticket),
     submitSteps(steps, ticket) {
       for (const step of steps) node.submitStep(step, ticket);
     },

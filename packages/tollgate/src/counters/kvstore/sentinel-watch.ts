@@ -1,7 +1,8 @@
 import { type Endpoint, formatEndpoint } from "../transport/endpoint.ts";
-import { Connection } from "./connection.ts";
+import type { Connection } from "./connection.ts";
 import type { ResolvedOptions } from "./kvstore-options.ts";
-import { ErrorReply, type Reply } from "./resp/reader.ts";
+import { openConnection } from "./open-connection.ts";
+import { ErrorReply, type Reply } from "./resp/reply.ts";
 import type { SentinelTarget } from "./target.ts";
 
 /** Milliseconds between two polls of the sentinels. */
@@ -147,7 +148,7 @@ export class SentinelWatch {
 
   async #open(sentinel: Endpoint, exchangeTimeout: number): Promise<Connection> {
     const { tls, sentinelCredentials } = this.#options;
-    const connection = await Connection.open({
+    const connection = await openConnection({
       endpoint: sentinel,
       tls,
       credentials: sentinelCredentials,

@@ -4,7 +4,8 @@ import { StoreError } from "../store.ts";
 import { type Ticket, unusableAnswer } from "../transport/ticket.ts";
 import type { Settled } from "./acquire-step.ts";
 import { writeLedgerKeys } from "./ledger-keys.ts";
-import type { Reply } from "./resp/reader.ts";
+import { writeHexadecimal, writeWords } from "./resp/binary-arguments.ts";
+import type { Reply } from "./resp/reply.ts";
 import { Words } from "./resp/words.ts";
 import type { CommandWriter } from "./resp/writer.ts";
 import { ACQUIRE_STEP, KEYS_PER_COUNTER, WORDS_PER_COUNTER, WORDS_PER_QUOTA } from "./settle-script.ts";
@@ -138,7 +139,7 @@ export class SettleCall {
     asked.push(this.#quotas.length / WORDS_PER_QUOTA);
     for (let at = 0; at < this.#quotas.length; at++) asked.push(this.#quotas[at]!);
     for (let index = 0; index < this.#used; index++) pushStep(asked, this.#steps[index]!);
-    writer.words(asked);
+    writeWords(writer, asked);
     for (let index = 0; index < this.#used; index++) writeReservation(writer, this.#steps[index]!.settled!);
   }
 
@@ -176,13 +177,13 @@ export class SettleCall {
 function writeKeys(writer: CommandWriter, limit: ReservedLimit, { isDecision, isCluster }: Settled): void {
   const { stem, place, algorithm, windowStart } = limit;
   if (algorithm.perWindow) writer.key(stem, windowStart, place);
-  else writer.stem(stem, place);
+  else writer.joined("", stem, "", place);
   writeLedgerKeys(writer, limit, isDecision ? windowStart : limit.homeStart, isCluster);
 }
 
 function writeReservation(writer: CommandWriter, { request, isDecision }: Settled): void {
   if (isDecision || request.token === undefined) writer.text("");
-  else writer.hexadecimal(request.token);
+  else writeHexadecimal(writer, request.token);
 }
 
 function pushStep(words: Words, { size, limits, quotasOfKeys, keys, quotas, settled }: CallStep): void {

@@ -1,6 +1,6 @@
-import { Connection } from "./connection.ts";
 import type { Dependencies } from "./dependencies.ts";
 import { StoreNode } from "./node.ts";
+import { openConnection } from "./open-connection.ts";
 import type { SingleTarget } from "./target.ts";
 import type { Topology } from "./topology.ts";
 
@@ -11,7 +11,7 @@ export function singleTopology(target: SingleTarget, deps: Dependencies): Topolo
   const select = database === 0 ? [] : [["SELECT", String(database)]];
   const greeting = [...select, ["PING"]];
   const open = (exchangeTimeout = timeout) =>
-    Connection.open({ endpoint: address, tls, credentials, greeting, timeout, exchangeTimeout });
+    openConnection({ endpoint: address, tls, credentials, greeting, timeout, exchangeTimeout });
   const node = new StoreNode({
     ...deps,
     connect: () => open(),
@@ -23,7 +23,6 @@ export function singleTopology(target: SingleTarget, deps: Dependencies): Topolo
       node.submit(ticket);
     },
     groups: () => undefined,
-    submitStep: (step, ticket) => node.submitStep(step, ticket),
     submitSteps(steps, ticket) {
       for (const step of steps) node.submitStep(step, ticket);
     },

@@ -8,7 +8,9 @@ export type Stem = Pick<Count, "stem" | "place">;
 const seed = randomInt(2 ** 32);
 
 export function hashOf({ stem, place }: Stem): number {
-  return place === undefined ? hashOfText(stem, seed) : hashOfBytes(place.view, place.start, place.end, seed);
+  return place === undefined
+    ? hashOfText(stem, seed)
+    : hashOfBytes(place.words, place.start, place.end, seed);
 }
 
 /** The hash of a whole key, for the table of expiries. */
@@ -38,20 +40,3 @@ export function textOf({ stem, place }: Stem): string {
   if (place === undefined) return stem;
   return Buffer.from(place.bytes.subarray(place.start, place.end)).toString("latin1");
 }
-
-/** Whether a key has a hash tag: see `slots.ts`. */
-export function hasTag({ stem, place }: Stem): boolean {
-  if (place === undefined) {
-    const open = stem.indexOf("{");
-    return open >= 0 && stem.indexOf("}", open + 1) > open + 1;
-  }
-  const { bytes, start, end } = place;
-  let at = start;
-  while (at < end && bytes[at] !== OPEN) at++;
-  const first = ++at;
-  while (at < end && bytes[at] !== CLOSE) at++;
-  return at < end && at > first;
-}
-
-const OPEN = 123;
-const CLOSE = 125;

@@ -5,7 +5,7 @@
 import { reconnectDelay } from "../transport/connect.ts";
 import type { Connection } from "./connection.ts";
 import type { Control } from "./control.ts";
-import { ErrorReply, type Reply } from "./resp/reader.ts";
+import { ErrorReply, type Reply } from "./resp/reply.ts";
 import { slotOf } from "./slots.ts";
 import type { Topology } from "./topology.ts";
 

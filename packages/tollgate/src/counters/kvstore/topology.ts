@@ -14,8 +14,6 @@ export interface Topology {
   submit(ticket: Ticket): void;
   /** Splits counts that may hold each other back into groups for one script each; undefined for one group. */
   groups(counts: readonly Count[]): readonly (readonly Count[])[] | undefined;
-  /** Queues the only step of a ticket at its server. @throws {StoreError} STORE_FULL if the queue is full */
-  submitStep(step: AcquireStep, ticket: Ticket): void;
   /**
    * Queues the steps of a ticket, one for each slot, at their servers.
    * @throws {StoreError} STORE_FULL if a queue is full. Then nothing was queued.

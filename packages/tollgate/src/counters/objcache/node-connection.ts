@@ -4,8 +4,9 @@ import { openSocket, reconnectDelay } from "../transport/connect.ts";
 import { DeadlineTimer } from "../transport/deadline-timer.ts";
 import type { Endpoint } from "../transport/endpoint.ts";
 import { Link } from "../transport/link.ts";
-import { expireTickets, startTrip, type Ticket, unavailable } from "../transport/ticket.ts";
+import { expireTickets, type Ticket, unavailable } from "../transport/ticket.ts";
 import type { ClientTlsOptions } from "../transport/tls.ts";
+import { startTrip } from "../transport/trip.ts";
 import type { ObjcacheGauges } from "./objcache-options.ts";
 import { TextReader, type TextReply } from "./reply.ts";
 import { addHits, type Increment, type Member, RoundTrip, type RoundTripContext } from "./round-trip.ts";
@@ -145,14 +146,7 @@ export class NodeConnection {
     this.#underWay = members;
     const { tracing } = this.#deps;
     if (tracing?.enabled)
-      trip = startTrip(
-        tracing,
-        this.#deps.spanName,
-        members.map(({ ticket }) => ticket),
-        {
-          "keysToGet length": members.length,
-        },
-      );
+      trip = startTrip(tracing, this.#deps.spanName, members, { "keysToGet length": members.length });
     link.write(Buffer.from(batch.text), batch);
   }
 
@@ -207,8 +201,7 @@ export class NodeConnection {
   }
 
   #onDeadline(now: number): void {
-    const tickets = [...this.#waiting, ...this.#underWay].map(({ ticket }) => ticket);
-    this.#deadlineTimer.at(expireTickets(tickets, now));
+    this.#deadlineTimer.at(expireTickets([...this.#waiting, ...this.#underWay], now));
     this.#waiting = this.#waiting.filter(({ ticket }) => !ticket.done);
   }
 }

@@ -7,7 +7,8 @@ import {
   microsecondsOf,
   newCounterState,
 } from "../acquire.ts";
-import { countTogether, holdBackOf } from "../hold-back.ts";
+import { countTogether } from "../count-together.ts";
+import { holdBackOf } from "../hold-back.ts";
 import {
   type AcquireRequest,
   type Count,

@@ -1,5 +1,5 @@
-import type { CallTrace, TraceAttributes, TraceSpan, Tracing } from "../../observe/tracing/tracing.ts";
-import { type Count, HoldBack, StoreError, type Waiter } from "../store.ts";
+import type { CallTrace } from "../../observe/tracing/tracing.ts";
+import { type Count, type CountRequest, HoldBack, StoreError, type Waiter } from "../store.ts";
 
 /**
  * A request in progress: the number of its open counts, and its waiter. When it is done (answered, failed or past its
@@ -66,6 +66,25 @@ export class Ticket {
   }
 }
 
+/** A request with its instant and its deadline. */
+export type Timed = Pick<CountRequest, "now" | "deadline">;
+
+/** A ticket that begins to wait. @throws {StoreError} if the caller's deadline has passed */
+export function ticketOf(
+  { now, deadline }: Timed,
+  counts: readonly Count[],
+  holdBack: HoldBack,
+  trace: CallTrace | undefined,
+  waiter: Waiter,
+): Ticket {
+  // As long on the caller's clock as on ours.
+  const patience = deadline === 0 ? Number.POSITIVE_INFINITY : deadline - now;
+  if (patience <= 0)
+    throw new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the count");
+  const since = performance.now();
+  return new Ticket(counts, holdBack, since + patience, since, trace, waiter);
+}
+
 export function unavailable(cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause;
   const message = cause instanceof Error ? cause.message : String(cause);
@@ -81,29 +100,15 @@ export function unusableAnswer(cause: unknown): StoreError {
 }
 
 /** Fails the tickets whose deadline has passed. @returns the earliest deadline of the others */
-export function expireTickets(tickets: readonly Ticket[], now: number): number {
+export function expireTickets(all: readonly { readonly ticket: Ticket }[], now: number): number {
   let next = Number.POSITIVE_INFINITY;
-  for (const ticket of tickets) next = Math.min(next, expireTicket(ticket, now));
+  for (const { ticket } of all) {
+    if (ticket.done) continue;
+    if (ticket.deadline > now) next = Math.min(next, ticket.deadline);
+    else
+      ticket.fail(
+        new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the store answered"),
+      );
+  }
   return next;
-}
-
-/** Fails a ticket whose deadline has passed. @returns the deadline of an open one; Infinity for others */
-export function expireTicket(ticket: Ticket, now: number): number {
-  if (ticket.done) return Number.POSITIVE_INFINITY;
-  if (ticket.deadline > now) return ticket.deadline;
-  ticket.fail(new StoreError("DEADLINE_EXCEEDED", "the caller's deadline passed before the store answered"));
-  return Number.POSITIVE_INFINITY;
-}
-
-/** Starts a span for one round trip, linked to its recorded calls. Without recorded calls there is no span. */
-export function startTrip(
-  tracing: Tracing | undefined,
-  name: string,
-  tickets: readonly Ticket[],
-  attributes: TraceAttributes,
-): TraceSpan | undefined {
-  if (tracing === undefined || !tracing.enabled) return undefined;
-  const calls = new Set<CallTrace>();
-  for (const { trace, done } of tickets) if (trace !== undefined && !done) calls.add(trace);
-  return tracing.startRoundTrip(name, [...calls], attributes);
 }

@@ -1,7 +1,8 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
-import { ErrorReply, type Reply, ReplyReader, toInteger } from "./reader.ts";
+import { ReplyReader } from "./reader.ts";
+import { ErrorReply, type Reply, toInteger } from "./reply.ts";
 
 function read(...chunks: (string | Buffer)[]): Reply[] {
   const replies: Reply[] = [];

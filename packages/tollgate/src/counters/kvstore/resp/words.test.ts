@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
+import { writeWords } from "./binary-arguments.ts";
 import { Words } from "./words.ts";
 import { CommandWriter } from "./writer.ts";
 
@@ -26,7 +27,7 @@ describe("words of a script", () => {
           for (const [index, value] of part.entries()) assert.equal(lists[i]!.push(value), index);
           assert.deepEqual(values(lists[i]!), part);
         }
-        writer.words(...lists.slice(0, parts.length));
+        writeWords(writer, ...lists.slice(0, parts.length));
         const all = parts.flat();
         const head = `$${8 * all.length}\r\n`;
         const text = writer.bytes().toString("latin1");

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { describe, test } from "node:test";
 import fc from "fast-check";
 import { placeOf } from "../../../../test/counters/conformance.ts";
+import { writeHexadecimal } from "./binary-arguments.ts";
 import { CommandWriter, commandHead } from "./writer.ts";
 
 const bulk = (text: string) => `$${Buffer.byteLength(text)}\r\n${text}\r\n`;
@@ -72,7 +73,7 @@ describe("writing commands", () => {
       fc.property(fc.array(parts), fc.array(fc.integer(), { maxLength: 5 }), (texts, words) => {
         writer.reset();
         for (const [head, middle, tail] of texts) writer.joined(head, middle, tail);
-        writer.hexadecimal(words);
+        writeHexadecimal(writer, words);
         const digits = words.map((word) => (word >>> 0).toString(16).padStart(8, "0")).join("");
         assert.deepEqual(
           writer.bytes(),

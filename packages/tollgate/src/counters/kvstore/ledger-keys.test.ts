@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { placeOf } from "../../../test/counters/conformance.ts";
-import { hasTag } from "./stems.ts";
+import { hasTag } from "./ledger-keys.ts";
 
 const cases: readonly (readonly [stem: string, isTagged: boolean])[] = [
   ["", false],

@@ -66,6 +66,8 @@ async function measureTollgate(program: string, launcher: string, workers: strin
   const env = {
     EMBEDDED_STORE_SIZE_IN_BYTES: String(STORE),
     WORKERS: workers,
+    // As in the Dockerfile.
+    ...(launcher !== SOURCES && { MALLOC_ARENA_MAX: "1" }),
     NODE_OPTIONS: `--import ${join(import.meta.dirname, "probe.mjs")}`,
     BENCH_MEMORY_FOLDER: folder,
   };

@@ -23,7 +23,7 @@ export class CountOp implements Op {
   #total = 0;
   /** In the end, the counter before the first count, or an error. */
   reply: Reply | undefined;
-  /** Where its key is in the writer. */
+  /** The position of its key in the writer. */
   #keyAt = 0;
   /** Whether the batch also sends EXPIRE. */
   #expires = false;

@@ -14,7 +14,7 @@ export const SendMode = {
   ALONE: 4,
 } as const;
 
-/** What one server does for a ticket: counts, each by itself; all counts of an atomic ticket; or the groups of one step. */
+/** The work of one server for a ticket: counts, each by itself; all counts of an atomic ticket; or the groups of one step. */
 export class Part {
   readonly ticket: Ticket;
   readonly mode: number;

@@ -1,4 +1,4 @@
-/** The methods of a store, as a failure policy treats them. */
+/** The treatment of each method of a store by a failure policy. */
 import { acquireFor } from "./acquire.ts";
 import { type ReservationRequest, Step, settleFor, Verdict } from "./reservations.ts";
 import {
@@ -13,7 +13,7 @@ import {
 /** `error` fails the call, `allow` and `deny` answer it, `local` counts it in another store until the store recovers. */
 export type FailureMode = "error" | "allow" | "deny" | "local";
 
-/** The fields that the requests of all methods have. */
+/** The common part of the requests of all methods. */
 export type AnyRequest = Pick<CountRequest, "now" | "deadline">;
 
 /** One of the methods of a store. */

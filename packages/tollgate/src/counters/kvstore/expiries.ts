@@ -20,13 +20,19 @@ export const noExpiries: KnownExpiries = { mark: () => false, delete() {} };
 export class Expiries implements KnownExpiries {
   #table = new Uint32Array(FIRST_SIZE);
   #turn = 0;
+  /** The number of keys that took a free place. */
+  #marks = 0;
 
   mark(hash: number): boolean {
     const key = hash >>> 0 || 1;
-    const free = this.#placeOf(key);
-    if (free < 0) return true;
-    if (this.#table[free] !== 0) this.#replace(key);
-    else this.#table[free] = key;
+    let place = this.#placeOf(key);
+    if (place < 0) return true;
+    if (this.#table[place] !== 0) place += this.#turn = (this.#turn + 1) % PLACES;
+    else if (++this.#marks > this.#table.length / PLACES && this.#table.length < LAST_SIZE) {
+      this.#grow();
+      place = this.#placeOf(key);
+    }
+    this.#table[place] = key;
     return false;
   }
 
@@ -48,16 +54,9 @@ export class Expiries implements KnownExpiries {
     return free;
   }
 
-  /** Grows the table, or forgets another key. */
-  #replace(key: number): void {
-    if (this.#table.length < LAST_SIZE) {
-      const old = this.#table;
-      this.#table = new Uint32Array(old.length * 2);
-      for (const known of old) if (known !== 0) this.#table[this.#placeOf(known)] = known;
-      this.#table[this.#placeOf(key)] = key;
-      return;
-    }
-    this.#turn = (this.#turn + 1) % PLACES;
-    this.#table[((key * PLACES) & (this.#table.length - 1)) + this.#turn] = key;
+  #grow(): void {
+    const old = this.#table;
+    this.#table = new Uint32Array(old.length * 2);
+    for (const key of old) if (key !== 0) this.#table[this.#placeOf(key)] = key;
   }
 }

@@ -19,22 +19,6 @@ export function commandHead(parts: number, ...words: readonly string[]): Buffer 
   return Buffer.from(`*${parts}\r\n${fixed}`);
 }
 
-/**
- * A cache of numbers in decimal: the window starts at the end of keys, and larger arguments of scripts. A batch has few of
- * them.
- */
-const SLOTS = 16;
-const numbers = new Float64Array(SLOTS).fill(Number.NaN);
-const texts: string[] = new Array(SLOTS).fill("");
-function digitsOf(number: number): string {
-  const slot = (number ^ (number >>> 4) ^ (number >>> 8)) & (SLOTS - 1);
-  if (numbers[slot] !== number) {
-    numbers[slot] = number;
-    texts[slot] = String(number);
-  }
-  return texts[slot]!;
-}
-
 export class CommandWriter {
   buffer = Buffer.allocUnsafe(INITIAL_SIZE);
   length = 0;
@@ -55,7 +39,7 @@ export class CommandWriter {
 
   /** Writes the key `stem + windowStart` as a bulk string. @param place the stem, instead of the text */
   key(stem: string, windowStart: number, place?: StemPlace): void {
-    this.joined("", stem, digitsOf(windowStart), place);
+    this.joined("", stem, String(windowStart), place);
   }
 
   /** Writes a text of three parts as a bulk string. @param place the middle, instead of the text: all parts are ASCII */
@@ -75,7 +59,7 @@ export class CommandWriter {
 
   /** Writes an integer as a bulk string. */
   integer(value: number): void {
-    const digits = digitsOf(value);
+    const digits = String(value);
     this.begin(digits.length);
     this.#ascii(digits);
     this.end();
@@ -108,7 +92,7 @@ export class CommandWriter {
   stemAt(start: number, windowStart: number): string {
     const keyStart = this.buffer.indexOf(LF, start) + 1;
     const size = Number.parseInt(this.buffer.toString("latin1", start + 1, keyStart), 10);
-    return this.buffer.toString("latin1", keyStart, keyStart + size - digitsOf(windowStart).length);
+    return this.buffer.toString("latin1", keyStart, keyStart + size - String(windowStart).length);
   }
 
   #room(bytes: number): void {

@@ -18,6 +18,7 @@ import { RuleCompiler } from "../../packages/tollgate/src/sources/rule-compiler.
 import { threadMicroseconds } from "../support/cpu-time.ts";
 import { median, table } from "../support/figures.ts";
 import { rulesYaml } from "../support/rules-yaml.ts";
+import { pacedTable } from "./paced.ts";
 
 const RELOADS = 5;
 
@@ -36,9 +37,10 @@ const shapes: Readonly<Record<string, () => string>> = {
   "10,000 wildcards of one level": () => wildcardsYaml(10_000),
 };
 
-/** @param args parts of the shapes' names: `10,000`, `wildcards`. Default: all shapes */
+/** @param args parts of the shapes' names: `10,000`, `wildcards`. Default: all shapes, and the latency of calls */
 export async function main(args: string[]): Promise<void> {
   console.log(await reloadTable(args));
+  if (args.length === 0) console.log(`\n${await pacedTable()}`);
 }
 
 /** Measures the shapes whose names contain one of the given parts; all shapes without parts. */

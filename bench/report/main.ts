@@ -16,6 +16,7 @@ import { memoryTable } from "../memory/main.ts";
 import { measureMemory } from "../memory/measure.ts";
 import { measurePeers } from "../peers/main.ts";
 import { reloadTable } from "../reload/main.ts";
+import { pacedTable } from "../reload/paced.ts";
 import { measureStages } from "../stages/main.ts";
 import { table } from "../support/figures.ts";
 import { environment, type Measurements, page } from "./document.ts";
@@ -73,6 +74,7 @@ export async function main(args: string[]): Promise<void> {
   const stages = await measureStages();
   done("stages");
   const reload = await reloadTable(isQuick ? ["1,000 rules"] : []);
+  const paced = await pacedTable();
   done("reload");
   const envoy = await envoyTable(effort.rounds, isQuick ? 3000 : undefined);
   done("envoy");
@@ -90,6 +92,7 @@ export async function main(args: string[]): Promise<void> {
     allocations,
     memory: memoryTable(memory),
     reload,
+    paced,
     envoy,
   };
   mkdirSync(join(folder, "performance"), { recursive: true });

@@ -21,7 +21,7 @@ const redisReason =
 /** The calls of a gateway: CPU beside an empty handler and the Go service, and the growth with live keys. */
 export const gatewayCalls: Budget = async ({ rounds, calls, gatewayRuns }) => {
   const runs = gatewayRuns ?? [
-    await measureGateway(rounds, calls, [EMPTY, EMBEDDED, REDIS, GO], { [LEADING]: leading }),
+    await measureGateway(rounds, 4 * calls, [EMPTY, EMBEDDED, REDIS, GO], { [LEADING]: leading }),
   ];
   return [...gatewayRows(runs), await liveKeys(rounds)];
 };

@@ -1,8 +1,10 @@
 /**
  * `npm run bench -- memory`: the resident memory of the service with an embedded store of 16 MiB and what it consists
- * of: idle, and under the load of a gateway. The baseline is a Node process that only listens on a port.
+ * of: idle, under the load of a gateway, and in a container of 128 MiB. The baseline is a Node process that only listens on a
+ * port.
  */
 import { table } from "../support/figures.ts";
+import { containerTable } from "./container.ts";
 import { type Measured, measureMemory, type Parts } from "./measure.ts";
 
 const COLUMNS: Readonly<Record<keyof Parts, string>> = {
@@ -19,6 +21,7 @@ const COLUMNS: Readonly<Record<keyof Parts, string>> = {
 
 export async function main(): Promise<void> {
   console.log(memoryTable(await measureMemory()));
+  console.log(`\n${await containerTable()}`);
 }
 
 /** Formats the parts of the resident memory in MiB. */

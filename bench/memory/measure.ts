@@ -2,14 +2,12 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { compile } from "../../packages/tollgate/image/assemble.ts";
-import { bundle } from "../../packages/tollgate/image/bundle.ts";
 import { gatewayLoad } from "../gateway/load.ts";
 import { leading, type Workload } from "../gateway/workload.ts";
 import { startServer } from "../support/process.ts";
 import { type BenchTollgate, SOURCES, startTollgate } from "../support/tollgate.ts";
+import { bundleEnv, storeEnv, withBundle } from "./bundle.ts";
 
-const STORE = 16 * 2 ** 20;
 const CALLS = 400_000;
 /** Milliseconds after the start. The service ends the thread that compiles rules after five seconds. */
 const IDLE = 6000;
@@ -44,31 +42,26 @@ export const FULL_STATE = `after ${(4 * CALLS).toLocaleString("en")} calls, the 
  * Node process. The store is embedded and has 16 MiB.
  */
 export async function measureMemory(): Promise<Measured[]> {
-  const folder = mkdtempSync(join(tmpdir(), "bench-bundle-"));
-  try {
-    await bundle(folder);
-    await compile(folder);
-    const launcher = join(folder, "launcher.mjs");
-    return [
-      ...(await measureTollgate(BUNDLE, launcher, "1")),
-      ...(await measureTollgate(`${BUNDLE}, two gRPC threads`, launcher, "2")),
-      ...(await measureTollgate("the TypeScript sources", SOURCES, "1")),
-      await measureEmpty(),
-    ];
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  return withBundle(async (launcher) => [
+    ...(await measureTollgate(BUNDLE, launcher, bundleEnv, "1")),
+    ...(await measureTollgate(`${BUNDLE}, two gRPC threads`, launcher, bundleEnv, "2")),
+    ...(await measureTollgate("the TypeScript sources", SOURCES, storeEnv, "1")),
+    await measureEmpty(),
+  ]);
 }
 
-async function measureTollgate(program: string, launcher: string, workers: string): Promise<Measured[]> {
+async function measureTollgate(
+  program: string,
+  launcher: string,
+  programEnv: Readonly<Record<string, string>>,
+  workers: string,
+): Promise<Measured[]> {
   const folder = mkdtempSync(join(tmpdir(), "bench-memory-"));
   const measured: Measured[] = [];
   const env = {
-    EMBEDDED_STORE_SIZE_IN_BYTES: String(STORE),
+    ...programEnv,
     WORKERS: workers,
-    // As in the Dockerfile.
-    ...(launcher !== SOURCES && { MALLOC_ARENA_MAX: "1" }),
-    NODE_OPTIONS: `--import ${join(import.meta.dirname, "probe.mjs")}`,
+    NODE_OPTIONS: `${programEnv.NODE_OPTIONS ?? ""} --import ${join(import.meta.dirname, "probe.mjs")}`,
     BENCH_MEMORY_FOLDER: folder,
   };
   const start = () => startTollgate(env, undefined, undefined, launcher);

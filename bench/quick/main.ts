@@ -28,7 +28,7 @@ export async function main(): Promise<void> {
     median(measured.get(name)!.map((one) => one[figure]));
   const ns = (name: string) => of(name, "nanoseconds");
   const load = "Zipf, traced";
-  const served = await measureGateway(1, 60_000, [EMPTY, EMBEDDED, REDIS, GO], { [load]: leading });
+  const served = await measureGateway(1, 400_000, [EMPTY, EMBEDDED, REDIS, GO], { [load]: leading });
   const cpu = (name: string) => cpuOf(served, name, load);
   const allocations = measureAllocations();
   const us = (value: number | undefined) => (value === undefined ? "not measured" : `${value.toFixed(2)} us`);

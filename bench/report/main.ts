@@ -12,6 +12,7 @@ import { budgetTable, measureBudgets } from "../budgets/main.ts";
 import { envoyTable } from "../envoy/main.ts";
 import { agreementTable, joinRuns } from "../gateway/agreement.ts";
 import { type GatewayResults, gatewayTable, LEADING, measureGateway } from "../gateway/main.ts";
+import { containerTable } from "../memory/container.ts";
 import { memoryTable } from "../memory/main.ts";
 import { measureMemory } from "../memory/measure.ts";
 import { measurePeers } from "../peers/main.ts";
@@ -47,7 +48,7 @@ export async function main(args: string[]): Promise<void> {
   const gatewayRuns: GatewayResults[] = [];
   // The runs are minutes apart, so that they show how far the machine agrees with itself.
   const runGateway = async () => {
-    gatewayRuns.push(await measureGateway(effort.rounds, isQuick ? 30_000 : 100_000));
+    gatewayRuns.push(await measureGateway(effort.rounds, isQuick ? 100_000 : 500_000));
     done("gateway");
   };
   await runGateway();
@@ -66,6 +67,7 @@ export async function main(args: string[]): Promise<void> {
   done("peers");
   await runGateway();
   const memory = await measureMemory();
+  const container = await containerTable();
   done("memory");
   const rows = await measureBudgets({ ...effort, gatewayRuns, memory });
   done("budgets");
@@ -91,6 +93,7 @@ export async function main(args: string[]): Promise<void> {
     stages,
     allocations,
     memory: memoryTable(memory),
+    container,
     reload,
     paced,
     envoy,

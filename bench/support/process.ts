@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { globSync, readFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
+import type { MemoryGroup } from "./memory-group.ts";
 
 /** A server under load, in a separate process on a separate core. */
 export interface BenchServer {
@@ -17,6 +18,8 @@ export interface BenchServerOptions {
   readonly env?: Readonly<Record<string, string>>;
   /** Cores of the server, in the syntax of `taskset`. Default: the first core. */
   readonly cores?: string;
+  /** The server starts in this group. */
+  readonly group?: MemoryGroup;
   /** Matches the output of a server that is ready. */
   readonly ready: RegExp;
 }
@@ -25,8 +28,10 @@ export interface BenchServerOptions {
 export const loadCores = availableParallelism() > 1 ? `1-${availableParallelism() - 1}` : "0";
 
 export async function startServer(options: BenchServerOptions): Promise<BenchServer> {
-  const { name, command, args, env = {}, cores = "0", ready } = options;
-  const child = spawn("taskset", ["-c", cores, command, ...args], {
+  const { name, command, args, env = {}, cores = "0", group, ready } = options;
+  const joined = group === undefined ? [] : ["sh", "-c", 'echo $$ > "$0" && exec "$@"', group.processes];
+  const [program, ...rest] = [...joined, "taskset", "-c", cores, command, ...args] as [string, ...string[]];
+  const child = spawn(program, rest, {
     env: { PATH: process.env.PATH ?? "", HOME: process.env.HOME ?? "/", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });

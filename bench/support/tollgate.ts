@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rules } from "./decision.ts";
+import type { MemoryGroup } from "./memory-group.ts";
 import { type BenchServer, startServer } from "./process.ts";
 
 export const METHOD = "/envoy.service.ratelimit.v3.RateLimitService/ShouldRateLimit";
@@ -43,6 +44,7 @@ export async function startTollgate(
   cores?: string,
   text = rules,
   launcher = SOURCES,
+  group?: MemoryGroup,
 ): Promise<BenchTollgate> {
   const folder = rulesFolder(text);
   const [grpc, http, debug] = [await freePort(), await freePort(), await freePort()];
@@ -65,6 +67,7 @@ export async function startTollgate(
       ...env,
     },
     ...(cores !== undefined && { cores }),
+    ...(group !== undefined && { group }),
     ready: /Listening for HTTP/,
   });
   return {

@@ -73,6 +73,15 @@ test("a deadline may remove other entries, and add some", (t) => {
   assert.deepEqual(firedUntil(200), [70, 90]);
 });
 
+test("a deadline may remove entries that are due, too", (t) => {
+  const { deadlines, add, firedUntil } = start(t);
+  const due = [add(10), add(20), add(10)];
+  add(10, () => {
+    for (const timed of due) deadlines.remove(timed);
+  });
+  assert.deepEqual(firedUntil(100), [10]);
+});
+
 test("fires all due deadlines after a blocked event loop", (t) => {
   const { add, firedUntil } = start(t);
   add(50);

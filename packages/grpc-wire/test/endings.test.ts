@@ -8,7 +8,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { fakeSocket } from "../fuzz/fake-socket.ts";
 import { GrpcServer, type UnaryCall } from "../src/index.ts";
-import { frame, parseFrames, preface, RawClient, settings, type } from "./support/raw-client.ts";
+import { callFields, frame, parseFrames, preface, RawClient, settings, type } from "./support/raw-client.ts";
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
@@ -112,6 +112,21 @@ test("an error during a drain is sent in a GOAWAY", async () => {
     .filter((each) => each.type === type.goaway)
     .map((each) => each.payload.readUInt32BE(4));
   assert.deepEqual(codes, [0, 0, 1]);
+  await drained;
+});
+
+test("drain: a reset of the last stream reaches the peer before the connection ends", async () => {
+  const server = new GrpcServer().unary("/t.T/Echo", (message) => message);
+  const { port } = (await server.listen({ port: 0 })) as { port: number };
+  const client = await RawClient.open({ port });
+  client.send(client.headers(1, callFields("/t.T/Echo", [["content-length", "9"]])));
+  await client.frame(type.settings);
+  const drained = server.drain();
+  const { payload } = await client.frame(type.ping);
+  client.send(frame(type.ping, 1, 0, payload), frame(type.data, 1, 1));
+  await client.closed();
+  const reset = client.frames.find((each) => each.type === type.reset);
+  assert.deepEqual([reset?.id, reset?.payload.readUInt32BE()], [1, 1]);
   await drained;
 });
 

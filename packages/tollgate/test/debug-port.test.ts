@@ -67,6 +67,15 @@ describe("HTTP, debug and metrics ports", () => {
       }
   });
 
+  test("responses to requests of another HTTP version have it, too", async () => {
+    for (const [name, address, path] of ports.filter(([each]) => each !== "metrics"))
+      for (const version of ["", " HTTP/2.0"]) {
+        const answer = await raw(address, `GET ${path}${version}\r\nHost: ${address}\r\n\r\n`);
+        assert.match(answer, /^HTTP\/1\.1 (?:400|505) /, name);
+        assert.equal(answer.match(/^x-content-type-options: nosniff\r$/gim)?.length, 1, `${name}${version}`);
+      }
+  });
+
   test("the debug port refuses names that a web page could rebind to it, and cross-origin requests", async () => {
     const { debug } = tollgate;
     for (const [headers, status] of [

@@ -1,5 +1,8 @@
 import assert from "node:assert/strict";
 import { type TestContext, test } from "node:test";
+import { setImmediate as turn } from "node:timers/promises";
+import { setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { Deadlines, type Timed } from "./deadlines.ts";
 
 function start(t: TestContext) {
@@ -73,6 +76,15 @@ test("a deadline may remove other entries, and add some", (t) => {
   assert.deepEqual(firedUntil(200), [70, 90]);
 });
 
+test("a deadline may remove entries that are due, too", (t) => {
+  const { deadlines, add, firedUntil } = start(t);
+  const due = [add(10), add(20), add(10)];
+  add(10, () => {
+    for (const timed of due) deadlines.remove(timed);
+  });
+  assert.deepEqual(firedUntil(100), [10]);
+});
+
 test("fires all due deadlines after a blocked event loop", (t) => {
   const { add, firedUntil } = start(t);
   add(50);
@@ -85,4 +97,26 @@ test("a deadline beyond Node's longest timer does not fire at once", (t) => {
   const { add, firedUntil } = start(t);
   add(1e14);
   assert.deepEqual(firedUntil(1000), []);
+});
+
+test("keeps no removed entry alive", async () => {
+  setFlagsFromString("--expose-gc");
+  const collectGarbage = runInNewContext("gc") as () => void;
+  const deadlines = new Deadlines(() => 0);
+  const removed: WeakRef<Timed>[] = [];
+  const addAndRemove = (order: readonly number[]) => {
+    const all = order.map((): Timed => ({ expiresAt: 1e6, deadlinePlace: -1, onDeadline() {} }));
+    for (const timed of all) {
+      deadlines.add(timed);
+      removed.push(new WeakRef(timed));
+    }
+    for (const index of order) deadlines.remove(all[index]!);
+  };
+  addAndRemove([0, 1, 2, 3]);
+  addAndRemove([3, 1, 0, 2]);
+  // A weak reference holds its target until the end of the turn.
+  await turn();
+  collectGarbage();
+  assert.equal(removed.filter((each) => each.deref() !== undefined).length, 0);
+  deadlines.stop();
 });

@@ -120,8 +120,9 @@ export class Streams implements StreamDependencies {
 
   /** Ends a stream with an error (RFC 9113 section 5.4.2). The reset counts against the peer like its own. */
   resetStream(id: number, code: ErrorCode): void {
-    this.#table.get(id)?.cancel();
+    // This comes before `cancel`: on a draining connection, the end of the last stream ends the connection.
     this.#sendReset(id, code);
+    this.#table.get(id)?.cancel();
     this.#chargeReset("too many streams with errors");
   }
 

@@ -118,6 +118,8 @@ function checkedListener(
   return (application, options) => {
     const serve = nodeListener(withNosniff(application), options);
     return (request, response) => {
+      // Waymark refuses other versions without the application.
+      if (request.httpVersionMajor !== 1) response.setHeader("x-content-type-options", "nosniff");
       const detail = access?.(request);
       const refusal =
         detail === undefined

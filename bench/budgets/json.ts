@@ -20,8 +20,9 @@ const request = {
   ],
 };
 
+/** Source: a profile of 254,000 calls on an Intel Xeon. */
 const reason =
-  "A request in JSON is decided from texts, and no cache recognises a repeated request any more. The profile is flat: the write into the socket takes 34 %, parsing the JSON 4 %, everything else at most 1.5 %. A gateway sends gRPC.";
+  "The decision and its counter take about 1.5 us. The checks of repeated members and of the text, which the baseline does not make, take 1 us, the response's text 0.5 us. The rest is in many places below 0.3 us each. The write into the socket takes a third of both servers' time. A gateway sends gRPC.";
 
 /** Compares `/json` to a Waymark controller that reads and writes the same amount of JSON. */
 export const json: Budget = async ({ rounds }) => {
@@ -44,8 +45,8 @@ export const json: Budget = async ({ rounds }) => {
       { own: { start: own }, raw: { start: raw } },
       Math.max(5, rounds),
       ({ server, url }) => {
-        wrk(server.pid, url, script, 1);
-        return wrk(server.pid, url, script, 2);
+        wrk(server.pid, url, script, 3);
+        return wrk(server.pid, url, script, 3);
       },
     );
     const [tollgate, waymark] = [measured.get("own")!, measured.get("raw")!];

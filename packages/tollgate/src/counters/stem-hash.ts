@@ -1,7 +1,8 @@
 /**
- * A hash of a counter's key, the same from its bytes and from its text. It chooses the sampled keys and tells keys apart in
- * the top keys. It is fast (60 bytes take 15 ns) and not safe against a caller who looks for collisions: equal hashes only
- * blur figures for operators.
+ * A hash of a counter's key, the same from its bytes and from its text. It chooses the sampled keys, tells keys apart in the
+ * top keys, and finds keys in a batch, among the known expiries and among the holds. It is fast (60 bytes take 15 ns) and not
+ * safe against a caller who looks for collisions. Equal hashes blur figures for operators and cost further commands, but no
+ * counter takes the hits of another one.
  */
 
 /** Hashes the ASCII bytes `[start, end)` of the memory of `words`. @param start a multiple of 4 */

@@ -1,5 +1,5 @@
 /**
- * Counts requests whose counts hold each other back, in the embedded store (`hold-back.ts` has the rule). The thread
+ * Counts requests whose counts hold each other back, in the embedded store (`count-together.ts` has the rule). The thread
  * locks all shards of the request, in order, from the first look to the last change. So no other thread sees or makes
  * a state in between. (If a thread is terminated between two changes, the rest of that call stays uncounted. The call
  * gets no answer.) Four counters take 0.4 µs.

@@ -115,7 +115,7 @@ describe("a batch", () => {
     batch.prepare([new Part(ticket, [count], SendMode.PLAIN)], []);
     // Another part of the request has failed, and a failure policy has answered it.
     ticket.fail(new StoreError("STORE_UNAVAILABLE", "gone"));
-    bytes.write("domain|key=two|day:");
+    place.bytes.set(Buffer.from("domain|key=two|day:"), place.start);
     batch.broken(new StoreError("STORE_UNAVAILABLE", "gone"));
     assert.deepEqual(fresh, [{ stem: "domain|key=one|day:", windowStart: 86_400, windowSize: 86_400 }]);
   });

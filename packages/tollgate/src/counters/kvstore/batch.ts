@@ -24,6 +24,7 @@ export class Batch implements Exchange<Reply>, OpBatch {
   parts: readonly Part[] = [];
   /** Its span, if there is one. */
   trip: TraceSpan | undefined;
+  /** In the order of their replies. Before they are written, those of the parts alone. */
   #ops: Op[] = [];
   /** The op of each result, and the sum of the op's hits up to it. */
   #opOf: Op[] = [];
@@ -53,19 +54,21 @@ export class Batch implements Exchange<Reply>, OpBatch {
   prepare(parts: readonly Part[], fresh: readonly FreshKey[]): boolean {
     this.parts = parts;
     for (const part of parts) if (!part.ticket.done) this.#assign(part);
-    for (const key of fresh) {
-      const hash = hashOfKey(hashOf(key), key.windowStart);
-      this.context.expiries.mark(hash);
-      this.add(new ExpireOp(key, hash));
-    }
-    const ops = this.#ops;
-    // Ops add further ones to the end.
-    for (let i = 0; i < ops.length; i++) ops[i]!.write(this);
-    return ops.length > 0;
+    for (const key of fresh) this.plan(new ExpireOp(key, hashOfKey(hashOf(key), key.windowStart)));
+    const planned = this.#ops;
+    this.#ops = [];
+    for (let i = 0; i < planned.length; i++) this.send(planned[i]!);
+    if (planned.length === 0) this.clear();
+    return planned.length > 0;
   }
 
-  add(op: Op): void {
+  plan(op: Op): void {
     this.#ops.push(op);
+  }
+
+  send(op: Op): void {
+    this.#ops.push(op);
+    op.write(this);
   }
 
   #assign(part: Part): void {
@@ -90,8 +93,8 @@ export class Batch implements Exchange<Reply>, OpBatch {
     if (known?.takes(count, mode)) return known;
     const op = new CountOp(count, hash, mode);
     this.#byStem.set(slot, op);
-    if ((mode & SendMode.ASKING) !== 0) this.add(askingOp);
-    this.add(op);
+    if ((mode & SendMode.ASKING) !== 0) this.plan(askingOp);
+    this.plan(op);
     return op;
   }
 

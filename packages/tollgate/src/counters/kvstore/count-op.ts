@@ -15,7 +15,8 @@ const get = commandHead(2, "GET");
 export class CountOp implements Op {
   readonly stem: string;
   readonly place: StemPlace | undefined;
-  readonly #hashOfStem: number;
+  /** The hash of its key. */
+  readonly #hash: number;
   readonly windowStart: number;
   readonly windowSize: number;
   readonly #mode: number;
@@ -31,7 +32,7 @@ export class CountOp implements Op {
   constructor({ stem, place, windowStart, windowSize }: Count, hashOfStem: number, mode: number) {
     this.stem = stem;
     this.place = place;
-    this.#hashOfStem = hashOfStem;
+    this.#hash = hashOfKey(hashOfStem, windowStart);
     this.windowStart = windowStart;
     this.windowSize = windowSize;
     this.#mode = mode;
@@ -73,20 +74,22 @@ export class CountOp implements Op {
   }
 
   #setExpiry(batch: OpBatch): void {
-    const hash = hashOfKey(this.#hashOfStem, this.windowStart);
     // Marked now, so that concurrent batches do not also send it. The mark is removed if the EXPIRE is lost.
-    if (batch.context.expiries.mark(hash)) return;
+    if (batch.context.expiries.mark(this.#hash)) return;
     this.#expires = true;
-    if (this.#mode === SendMode.ASKING) batch.add(askingOp);
-    batch.add(new ExpireOp(this, hash, this));
+    if (this.#mode === SendMode.ASKING) batch.send(askingOp);
+    batch.send(new ExpireOp(this, this.#hash, this));
   }
 
   end(batch: OpBatch): void {
     const { reply } = this;
-    if (reply === undefined) return;
     const added = Math.max(0, this.#total);
-    this.reply = typeof reply === "number" ? reply - added : counterBefore(reply, added);
-    if (this.reply === 0 && added > 0 && !this.#expires) batch.context.fresh(this.freshKey(batch));
+    if (reply !== undefined)
+      this.reply = typeof reply === "number" ? reply - added : counterBefore(reply, added);
+    if (added === 0 || this.#expires) return;
+    // Without a reply the key may be fresh, too.
+    if (this.reply === undefined || this.reply === 0) batch.context.expiries.delete(this.#hash);
+    if (this.reply === 0) batch.context.fresh(this.freshKey(batch));
   }
 
   /** The memory of a stem in its place may have another stem since one of its callers failed. */

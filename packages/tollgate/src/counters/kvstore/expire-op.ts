@@ -20,8 +20,8 @@ export class ExpireOp implements Op {
   reply: Reply | undefined;
 
   /**
-   * @param hash the hash of the key, which is marked
-   * @param count the op of the same batch that counts the key
+   * @param hash the hash of the key
+   * @param count the op of the same batch that counts the key, and has marked it
    */
   constructor(key: Stem & Omit<FreshKey, "stem">, hash: number, count?: CountedKey) {
     this.#key = key;
@@ -34,6 +34,7 @@ export class ExpireOp implements Op {
     writer.raw(expire);
     writer.key(stem, windowStart, place);
     writer.integer(context.lifetime(windowSize));
+    if (this.#count === undefined) context.expiries.mark(this.#hash);
   }
 
   end(batch: OpBatch, error: StoreError | undefined): void {

@@ -18,6 +18,18 @@ describe("keys whose expiry is set", () => {
     }
   });
 
+  test("do not take the memory of keys that are deleted again", () => {
+    const expiries = new Expiries();
+    const before = process.memoryUsage().arrayBuffers;
+    // Held counts mark their keys, and delete them when they were not counted.
+    for (let i = 0; i < 1_000_000; i++) {
+      expiries.mark(hashOf(i));
+      expiries.delete(hashOf(i));
+    }
+    const grown = process.memoryUsage().arrayBuffers - before;
+    assert.ok(grown < 1024 ** 2, `${grown} bytes`);
+  });
+
   test("the table remembers almost all of a million keys, and forgets older ones beyond", () => {
     const expiries = new Expiries();
     for (let i = 0; i < 1_000_000; i++) expiries.mark(hashOf(i));

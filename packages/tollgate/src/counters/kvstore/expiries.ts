@@ -20,7 +20,7 @@ export const noExpiries: KnownExpiries = { mark: () => false, delete() {} };
 export class Expiries implements KnownExpiries {
   #table = new Uint32Array(FIRST_SIZE);
   #turn = 0;
-  /** The number of keys that took a free place. */
+  /** The number of taken places. */
   #marks = 0;
 
   mark(hash: number): boolean {
@@ -39,7 +39,11 @@ export class Expiries implements KnownExpiries {
   delete(hash: number): void {
     const key = hash >>> 0 || 1;
     const at = (key * PLACES) & (this.#table.length - 1);
-    for (let i = at; i < at + PLACES; i++) if (this.#table[i] === key) this.#table[i] = 0;
+    for (let place = at; place < at + PLACES; place++)
+      if (this.#table[place] === key) {
+        this.#table[place] = 0;
+        this.#marks--;
+      }
   }
 
   /** A free place for a key, or the first of its places if none is free. -1 if the table has the key. */

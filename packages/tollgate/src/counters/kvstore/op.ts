@@ -31,8 +31,10 @@ export interface OpBatch {
   readonly writer: CommandWriter;
   /** The scripts that its connection knows. */
   readonly scripts: KnownScripts;
-  /** Adds an op to the end. */
-  add(op: Op): void;
+  /** Adds an op for a part. */
+  plan(op: Op): void;
+  /** Writes an op behind the one that is being written. */
+  send(op: Op): void;
 }
 
 /** One command of a batch, with its reply. */

@@ -46,8 +46,8 @@ export class ScriptOps {
 }
 
 function added<One extends Op>(op: One, mode: number, batch: OpBatch): One {
-  if ((mode & SendMode.ASKING) !== 0) batch.add(askingOp);
-  batch.add(op);
+  if ((mode & SendMode.ASKING) !== 0) batch.plan(askingOp);
+  batch.plan(op);
   return op;
 }
 

@@ -31,7 +31,7 @@ return v`);
 export const TOGETHER_ARGS = { first: 1, each: 4 } as const;
 
 /**
- * Makes counts that may hold each other back (`hold-back.ts` has the rule). ARGV[1] = hold back. Each count has KEYS[i]
+ * Makes counts that may hold each other back (`count-together.ts` has the rule). ARGV[1] = hold back. Each count has KEYS[i]
  * and four arguments: hits, limit, refuses, and the time to live in seconds (positive: always set; negative: set for a
  * fresh key only). Returns outcome and counter of each count. Several counts may have the same key. A counter above
  * saturation is cut first, so that a refund lowers it.

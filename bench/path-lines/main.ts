@@ -17,9 +17,10 @@ const parts: readonly (readonly [name: string, start: string])[] = [
   ["rules: the lookup", "tollgate/src/rules/"],
   ["counters in Redis, failure policy", "tollgate/src/counters/kvstore/"],
   ["counters in Redis, failure policy", "tollgate/src/counters/transport/"],
-  ["counters in Redis, failure policy", "tollgate/src/counters/failure-policy.ts"],
+  ["counters in Redis, failure policy", "tollgate/src/counters/fail"],
   ["counters in Redis, failure policy", "tollgate/src/counters/circuit-breaker.ts"],
   ["counters in Redis, failure policy", "tollgate/src/counters/hold-back.ts"],
+  ["counters in Redis, failure policy", "tollgate/src/counters/count-together.ts"],
   ["embedded counters, the interface of stores", "tollgate/src/counters/"],
   ["protocol, decision, listeners, statistics", "tollgate/src/"],
 ];

@@ -52,8 +52,8 @@ export class LoadConnection {
   readonly #calls: Calls;
   readonly #headers: EnvoyHeaders;
   #stream = 1;
-  /** Responses without their trailers. */
-  #messages = 0;
+  /** 1 for a call with a message, by its number. Far fewer calls are in flight. */
+  readonly #answered = new Uint8Array(0x10000);
   #rest: Buffer = nothing;
 
   static open(url: URL, calls: Calls): Promise<LoadConnection> {
@@ -123,9 +123,9 @@ export class LoadConnection {
       if (next > end) break;
       const type = bytes[at + 3]!;
       const flags = bytes[at + 4]!;
-      if (type === DATA) this.#messages++;
+      if (type === DATA) this.#answered[(bytes.readUInt32BE(at + 5) >>> 1) & 0xffff] = 1;
       else if (type === HEADERS && flags & END_STREAM) {
-        this.#calls.ended(bytes.readUInt32BE(at + 5) >>> 1);
+        this.#end(bytes.readUInt32BE(at + 5) >>> 1);
         ended++;
       } else if (type === SETTINGS && !(flags & ACK)) this.#socket.write(frame(SETTINGS, ACK, nothing));
       else if (type === PING && !(flags & ACK))
@@ -133,9 +133,13 @@ export class LoadConnection {
       at = next;
     }
     this.#rest = at === end ? nothing : Buffer.from(bytes.subarray(at, end));
-    this.#messages -= ended;
-    if (this.#messages < 0) this.#calls.failed(new Error("a call ended without a message"));
     if (ended > 0) this.#calls.read(ended);
+  }
+
+  #end(call: number): void {
+    if (this.#answered[call & 0xffff] === 0) this.#calls.failed(new Error("a call ended without a message"));
+    this.#answered[call & 0xffff] = 0;
+    this.#calls.ended(call);
   }
 
   close(): void {

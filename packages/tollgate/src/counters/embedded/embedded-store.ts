@@ -158,12 +158,12 @@ export class EmbeddedStore implements ReservationStore {
 
   /** @throws {StoreError} STORE_UNAVAILABLE if another thread holds a lock for half a second */
   count(request: CountRequest): void {
-    const { counts, now } = request;
+    const { counts } = request;
     if (holdBackOf(counts, request.holdBack) !== HoldBack.NEVER) {
       this.#holdBackCounting.count(request);
       return;
     }
-    for (let index = 0; index < counts.length; index++) this.#countOne(counts[index]!, now);
+    for (let index = 0; index < counts.length; index++) this.#countOne(counts[index]!, request);
   }
 
   /** @throws {StoreError} like `count` */
@@ -176,7 +176,8 @@ export class EmbeddedStore implements ReservationStore {
     this.#settling.settle(request);
   }
 
-  #countOne(count: Count, now: number): void {
+  /** Takes the request: V8 allocates 16 bytes for a time that it passes to a function, unless it inlines the function. */
+  #countOne(count: Count, { now }: CountRequest): void {
     const key = this.#key;
     const { windowStart, hits } = count;
     key.encode(count);

@@ -64,7 +64,6 @@ export interface FailurePolicyOptions {
 export class FailurePolicy implements ReservationStore {
   readonly kind: string;
   readonly readsPlaces: boolean;
-  readonly readsPlacesToSettle: boolean;
   readonly #store: CounterStore;
   readonly #local: CounterStore | undefined;
   readonly #maxInFlight: number;
@@ -84,7 +83,6 @@ export class FailurePolicy implements ReservationStore {
     if (mode === "local" && local === undefined)
       throw new TypeError("the failure mode `local` needs a store: pass one as the option `local`");
     this.readsPlaces = store.readsPlaces === true && (local?.readsPlaces ?? true);
-    this.readsPlacesToSettle = [store, local].every(readsPlacesToSettle);
     this.#maxInFlight = maxInFlight;
     const breaker = new CircuitBreaker(options.breaker);
     this.#breaker = breaker;
@@ -223,9 +221,4 @@ class Call implements Waiter {
   failed(error: unknown): void {
     this.#policy.failed(this, error);
   }
-}
-
-/** A local store reads the limits of a check or a report in the same way. */
-function readsPlacesToSettle(store: CounterStore | undefined): boolean {
-  return store === undefined || (store as Partial<ReservationStore>).readsPlacesToSettle === true;
 }

@@ -45,8 +45,6 @@ export interface OverLimitCacheOptions {
 export class OverLimitCache implements ReservationStore {
   readonly kind: string;
   readonly readsPlaces: boolean;
-  readonly readsPlacesOfLimits: boolean;
-  readonly readsPlacesToSettle: boolean;
   readonly #store: CounterStore;
   readonly #capacity: number;
   readonly #entries: OverLimitEntries;
@@ -58,9 +56,6 @@ export class OverLimitCache implements ReservationStore {
     this.#store = store;
     this.#capacity = options.sizeInBytes;
     this.readsPlaces = this.#capacity <= 0 && store.readsPlaces === true;
-    this.readsPlacesOfLimits = this.#capacity <= 0 && store.readsPlacesOfLimits === true;
-    const { readsPlacesToSettle } = store as Partial<ReservationStore>;
-    this.readsPlacesToSettle = this.#capacity <= 0 && readsPlacesToSettle === true;
     this.#invalidations = options.invalidations ?? new Invalidations();
     this.#onLowered = options.onLowered ?? (() => {});
     this.#entries = new OverLimitEntries(options.sizeInBytes, this.#invalidations, options.monotonic);

@@ -105,8 +105,6 @@ export interface ReservationStore extends CounterStore {
   settle(request: ReservationRequest): void | Promise<void>;
   /** The same without a promise: see `countFor`. */
   settleFor?(request: ReservationRequest, waiter: Waiter): boolean;
-  /** Whether `settle` reads `AcquireLimit.place`, so that no text has to be made for it. */
-  readonly readsPlacesToSettle?: boolean;
 }
 
 /** Milliseconds for which a store remembers that a reservation was committed. */

@@ -95,7 +95,7 @@ export interface AcquireLimit extends Quota, LimitReport {
    * window, else `stem`. All stems of a list begin with the same hash tag: `{<prefix><domain>|<key>=<value>|...}`.
    */
   readonly stem: string;
-  /** The stem as bytes, instead of the text. Only for a store that {@link CounterStore.readsPlacesOfLimits}. */
+  /** As in {@link Count}. */
   readonly place?: StemPlace | undefined;
   readonly algorithm: Algorithm;
   /** Whether open holds take hits of this limit: `reservations: true` of a rule. Default false. */
@@ -150,10 +150,8 @@ export interface Waiter {
 export interface CounterStore {
   /** The store's name in logs and statistics: `embedded`, `kvstore`, `objcache`. */
   readonly kind: string;
-  /** Whether the store reads {@link Count.place}, so that no text has to be made for it. */
+  /** Whether the store reads the places of counts and of limits, so that no text has to be made for them. */
   readonly readsPlaces?: boolean;
-  /** Whether it also reads {@link AcquireLimit.place}. */
-  readonly readsPlacesOfLimits?: boolean;
   /**
    * Fills `outcome` and `after` of every count. Returns undefined if it is done (this path creates no promise),
    * a promise otherwise.

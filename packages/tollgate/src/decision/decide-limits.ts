@@ -3,11 +3,12 @@
  * counts them as usual. Otherwise the whole request goes through `acquire`.
  */
 import { acquireFor } from "../counters/acquire.ts";
-import { type CounterStore, Outcome, type Waiter, whenAnswered } from "../counters/store.ts";
+import { type CounterStore, countFor, Outcome, type Waiter } from "../counters/store.ts";
 import type { LimitsScratch } from "./limits-scratch.ts";
 
 /**
- * @returns whether the results are filled in. If not, the waiter gets the end.
+ * If the limits are plain, {@link copyCounts} fills in their results in the end.
+ * @returns whether the store has decided. If not, the waiter gets the end.
  * @throws {StoreError} directly; the waiter then gets nothing
  */
 export function askStore(
@@ -23,14 +24,7 @@ export function askStore(
   if (scratch.groups.length === 0) return true;
   if (!scratch.isPlain) return acquireFor(store, request, waiter);
   prepareCounts(scratch);
-  const waiting = store.count(scratch.countRequest);
-  if (waiting !== undefined)
-    return whenAnswered(
-      waiting.then(() => copyCounts(scratch)),
-      waiter,
-    );
-  copyCounts(scratch);
-  return true;
+  return countFor(store, scratch.countRequest, waiter);
 }
 
 function prepareCounts({ groups, counts, request, countRequest }: LimitsScratch): void {
@@ -55,7 +49,7 @@ function prepareCounts({ groups, counts, request, countRequest }: LimitsScratch)
 }
 
 /** Copies the results of plain counts to their groups. */
-function copyCounts({ groups, counts }: LimitsScratch): void {
+export function copyCounts({ groups, counts }: LimitsScratch): void {
   for (let index = 0; index < groups.length; index++) {
     const { outcome, after, limit } = counts[index]!;
     const group = groups[index]!;

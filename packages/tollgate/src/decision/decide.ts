@@ -9,7 +9,7 @@ import {
 } from "../protocol/messages.ts";
 import type { RequestPlaces } from "../protocol/scan-request.ts";
 import type { RuleSet } from "../rules/rule.ts";
-import { askStore } from "./decide-limits.ts";
+import { askStore, copyCounts } from "./decide-limits.ts";
 import { DecidedText } from "./decided-text.ts";
 import type { DecisionObserver } from "./decision-observer.ts";
 import { type HeaderOptions, limitHeaders, nameOf } from "./headers.ts";
@@ -135,13 +135,14 @@ export class Decider {
   #ask(decision: Decision, deadline: number): boolean {
     const { scratch, parts, now } = decision;
     const store = this.#store;
+    const readsPlaces = store.readsPlaces === true;
     const nowSeconds = Math.floor(now / 1000);
     if (hasLimits(parts)) {
       scratch.more ??= new LimitsScratch(scratch.parts.length);
-      scratch.more.arrange(parts, this.#options, nowSeconds, scratch, store.readsPlacesOfLimits === true);
+      scratch.more.arrange(parts, this.#options, nowSeconds, scratch, readsPlaces);
       return askStore(scratch.more, store, now, deadline, decision);
     }
-    scratch.arrange(parts, this.#options, nowSeconds, store.readsPlaces === true);
+    scratch.arrange(parts, this.#options, nowSeconds, readsPlaces);
     const { request } = scratch;
     request.now = now;
     request.deadline = deadline;
@@ -161,8 +162,10 @@ export class Decider {
     const { headers } = this.#options;
     const limits = hasLimits(parts) ? scratch.more! : undefined;
     const counters = limits ?? scratch;
-    if (limits !== undefined) tallyLimits(parts, limits, nowSeconds);
-    else scratch.tally(parts, nowSeconds);
+    if (limits !== undefined) {
+      if (limits.isPlain) copyCounts(limits);
+      tallyLimits(parts, limits, nowSeconds);
+    } else scratch.tally(parts, nowSeconds);
     const code = this.#answer(decision, counters);
     const { statuses, response } = counters;
     if (headers !== undefined)

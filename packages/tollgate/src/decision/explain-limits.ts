@@ -6,7 +6,7 @@ import type { DescriptorStatus, Entry, RateLimitRequest } from "../protocol/mess
 import { unitNames } from "../protocol/units.ts";
 import type { AlgorithmName } from "../rules/limit.ts";
 import type { Match } from "../rules/rule.ts";
-import { askStore } from "./decide-limits.ts";
+import { askStore, copyCounts } from "./decide-limits.ts";
 import type { KeyFormat } from "./key-format.ts";
 import { LimitsScratch, type ScratchGroup, type ScratchLimit } from "./limits-scratch.ts";
 import { signedHits } from "./prepare.ts";
@@ -120,6 +120,7 @@ export async function explainAnswers(
   // A refused look must not hold the other looks back.
   scratch.arrange(parts, { ...options, stopIncrementing: false }, nowSeconds, noKeys, false);
   await promised((waiter) => askStore(scratch, store, now, 0, waiter));
+  if (scratch.isPlain) copyCounts(scratch);
   const hits = parts.flatMap(({ resolution: { rule } }, index) =>
     rule === undefined || rule.unlimited ? [] : [signedHits(descriptors[index]!, request)],
   );

@@ -72,7 +72,7 @@ export class LimitsScratch {
 
   /**
    * Fills in the groups, and adds to the statistics that need no store.
-   * @param readsPlaces see `CounterStore.readsPlacesOfLimits`
+   * @param readsPlaces see `CounterStore.readsPlaces`
    * @param isDecided whether the store decides about a part. The default also adds to the statistics.
    */
   arrange(

@@ -2,7 +2,7 @@
  * Checks, reports, reservations and commits of one thread: prepares a call as a decision does, lets the store settle it,
  * and adds to the statistics. `counters/reservations.ts` has the rules.
  */
-import { holdOf, type ReservationStore, Step, settleFor, Verdict } from "../counters/reservations.ts";
+import { holdOf, Step, settleFor, Verdict } from "../counters/reservations.ts";
 import { type CounterStore, Outcome } from "../counters/store.ts";
 import type { DecisionOptions } from "../decision/decide.ts";
 import type { LimitsScratch } from "../decision/limits-scratch.ts";
@@ -138,15 +138,8 @@ export class Reservations {
     conclude: (asked: Asked) => Response,
   ): Answer<Response> {
     const { limits, request, parts, scratch } = asked;
-    const { readsPlacesToSettle } = this.#store as Partial<ReservationStore>;
-    limits.arrange(
-      parts,
-      this.#options,
-      Math.floor(now / 1000),
-      scratch,
-      readsPlacesToSettle === true,
-      isLimited,
-    );
+    const readsPlaces = this.#store.readsPlaces === true;
+    limits.arrange(parts, this.#options, Math.floor(now / 1000), scratch, readsPlaces, isLimited);
     const { groups } = limits;
     const madeAt = step === Step.COMMIT ? asked.id[4]! >>> 0 : 0;
     for (let index = 0; index < groups.length; index++) {

@@ -71,6 +71,11 @@ export function placeOf(text: Buffer, start: number, end: number): StemPlace {
   return { bytes, words: new Int32Array(bytes.buffer), start: 4, end: 4 + end - start };
 }
 
+export function placeOfText(stem: string): StemPlace {
+  const bytes = Buffer.from(`..${stem}.`);
+  return placeOf(bytes, 2, bytes.length - 1);
+}
+
 /** Gives a store the stems of counts as places, where they are ASCII. */
 export function inPlace(store: CounterStore): CounterStore {
   return {
@@ -79,8 +84,7 @@ export function inPlace(store: CounterStore): CounterStore {
     async count(request) {
       const counts = request.counts.map((count) => {
         if (!/^[ -~]*$/.test(count.stem)) return { ...count };
-        const bytes = Buffer.from(`..${count.stem}.`);
-        return { ...count, stem: "", place: placeOf(bytes, 2, bytes.length - 1) };
+        return { ...count, stem: "", place: placeOfText(count.stem) };
       });
       await store.count({ ...request, counts });
       counts.forEach(({ outcome, after }, index) => {

@@ -31,6 +31,7 @@ import {
   makeAcquire,
 } from "./acquire-conformance.ts";
 import { AcquireModel } from "./acquire-model.ts";
+import { placeOfText } from "./conformance.ts";
 import { makeKvstore, type TestKvstore } from "./kvstore-support.ts";
 
 /** Opens a store whose clock is that of its requests, and whose keys live long enough for any virtual time. */
@@ -63,6 +64,29 @@ interface VirtualStore extends CounterStore {
 }
 
 const grantVirtual = (store: CounterStore, grant: Grant) => (store as VirtualStore).grant(grant);
+
+/** Gives a store every second stem of limits as a place, so that calls have places and texts of equal stems. */
+function openInPlace(t: TestContext, options: TestKvstore): CounterStore {
+  const store = openVirtual(t, options);
+  let limits = 0;
+  return {
+    ...store,
+    async acquire(request) {
+      const groups = request.groups.map((group) => ({
+        ...group,
+        limits: group.limits.map((limit) =>
+          limits++ % 2 === 0 ? { ...limit } : { ...limit, stem: "", place: placeOfText(limit.stem) },
+        ),
+      }));
+      await store.acquire!({ ...request, groups });
+      for (const [i, { outcome, accepted, limits }] of groups.entries()) {
+        Object.assign(request.groups[i]!, { outcome, accepted });
+        for (const [j, { accepted, used, remaining, reset }] of limits.entries())
+          Object.assign(request.groups[i]!.limits[j]!, { accepted, used, remaining, reset });
+      }
+    },
+  };
+}
 
 const HOUR = 3600;
 const stemOf = (t: TestContext) => `acquire|${t.name.replaceAll(/\W+/g, "_")}=${randomUUID()}|`;
@@ -106,6 +130,12 @@ describe("kvstore: limits of every algorithm", () => {
   acquireConformance("kvstore single", {
     makeStore: (t) => openVirtual(t, { url: redis.url }),
     makePeer: (t) => openVirtual(t, { url: redis.url }),
+    grant: grantVirtual,
+    runs: 30,
+  });
+  acquireConformance("kvstore single, stems in place and as texts", {
+    makeStore: (t) => openInPlace(t, { url: redis.url }),
+    makePeer: (t) => openInPlace(t, { url: redis.url }),
     grant: grantVirtual,
     runs: 30,
   });

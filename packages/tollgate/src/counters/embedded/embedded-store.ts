@@ -56,8 +56,6 @@ export interface EmbeddedStoreShare {
 export class EmbeddedStore implements ReservationStore {
   readonly kind = "embedded";
   readonly readsPlaces = true;
-  readonly readsPlacesOfLimits = true;
-  readonly readsPlacesToSettle = true;
   readonly #table: CounterTable;
   readonly #key: KeyScratch;
   readonly #holdBackCounting: HoldBackCounting;

@@ -256,9 +256,8 @@ export class AcquireCall {
   write(writer: CommandWriter, now: number, jitter: number): void {
     const counters = this.#counters;
     for (let i = 0; i < counters.size; i++) {
-      const { stem, windowStart, quota } = counters.at(i);
-      if (quota.algorithm.perWindow) writer.key(stem, windowStart);
-      else writer.joined("", stem, "");
+      const { stem, windowStart, quota, place } = counters.at(i);
+      writer.joined("", stem, quota.algorithm.perWindow ? String(windowStart) : "", place);
     }
     const head = this.#head;
     head.clear();

@@ -1,10 +1,11 @@
 import { type CounterState, newCounterState } from "../acquire.ts";
 import type { Algorithm, Quota } from "../algorithms/algorithm.ts";
-import type { AcquireLimit } from "../store.ts";
+import type { AcquireLimit, StemPlace } from "../store.ts";
 import type { AcquireStep } from "./acquire-step.ts";
 import { OpsByStem } from "./ops-by-stem.ts";
 import type { Words } from "./resp/words.ts";
 import { UNUSABLE } from "./states-script.ts";
+import { textOf } from "./stems.ts";
 
 /** The constants of a limit without its window. Calls refer to them by number, from 1. */
 export interface KnownQuota extends Quota {
@@ -15,6 +16,8 @@ export interface KnownQuota extends Quota {
 /** One key of a call. */
 export interface Counter {
   stem: string;
+  /** Valid until the call is written. */
+  place: StemPlace | undefined;
   windowStart: number;
   /** The number of the key, from 1. */
   number: number;
@@ -56,22 +59,24 @@ export class AcquireCounters {
 
   /** The counter of a limit; undefined if an earlier step uses it with another quota. */
   counterOf(limit: AcquireLimit, step: AcquireStep): Counter | undefined {
-    const { stem, algorithm } = limit;
+    const { algorithm } = limit;
     const windowStart = algorithm.perWindow ? limit.windowStart : 0;
     const slot = this.#byStem.slotOf(limit);
     let counter = this.#byStem.opAt(slot);
     const isFirst = counter === undefined && slot >= 0 && this.#used < MAX_IN_TABLE;
-    if (!isFirst && counter?.windowStart !== windowStart) counter = this.#byKey.get(stem + windowStart);
+    if (!isFirst && counter?.windowStart !== windowStart)
+      counter = this.#byKey.get(textOf(limit) + windowStart);
     if (counter !== undefined) {
       if (counter.step !== step && !isSame(counter.quota, limit)) return undefined;
       counter.step = step;
       return counter;
     }
     counter = this.#next(this.quotaOf(limit), step);
-    counter.stem = stem;
+    counter.stem = limit.stem;
+    counter.place = limit.place;
     counter.windowStart = windowStart;
     if (isFirst) this.#byStem.set(slot, counter);
-    else this.#byKey.set(stem + windowStart, counter);
+    else this.#byKey.set(textOf(limit) + windowStart, counter);
     return counter;
   }
 
@@ -82,6 +87,7 @@ export class AcquireCounters {
       const number = this.#used;
       counter = {
         stem: "",
+        place: undefined,
         windowStart: 0,
         number,
         quota,
@@ -135,6 +141,7 @@ export class AcquireCounters {
     for (let i = 0; i < this.#used; i++) {
       const counter = this.#counters[i]!;
       counter.stem = "";
+      counter.place = undefined;
       counter.step = null;
     }
     this.#used = 0;

@@ -38,7 +38,6 @@ import type { Topology } from "./topology.ts";
 export class KvstoreStore implements ReservationStore {
   readonly kind = "kvstore";
   readonly readsPlaces: boolean;
-  readonly readsPlacesToSettle: boolean;
   /** Figures for `ratelimit.kvstore_pool.*`. */
   readonly gauges: PoolGauges = { cxActive: 0, cxTotal: 0, cxLocalClose: 0 };
   readonly #options: ResolvedOptions;
@@ -79,7 +78,7 @@ export class KvstoreStore implements ReservationStore {
     this.#topology = topologyOf(options.target, deps);
     this.#limits = new KvstoreLimits(this.#options, this.#topology, options.onRefund);
     // A cluster needs the texts for the slots.
-    this.readsPlaces = this.readsPlacesToSettle = !this.#topology.isSharded;
+    this.readsPlaces = !this.#topology.isSharded;
   }
 
   /** The reason why the store has no connection; empty if it has one. */

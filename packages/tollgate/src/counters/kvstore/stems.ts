@@ -19,11 +19,11 @@ export function hashOfKey(hashOfStem: number, windowStart: number): number {
   return mixed ^ (mixed >>> 15);
 }
 
-/** Whether two stems are equal. A text never equals a place here: the same key then has two commands. */
+/** Whether two stems are equal. */
 export function areEqual(one: Stem, other: Stem): boolean {
   const { place } = one;
   const { place: otherPlace } = other;
-  if (place === undefined || otherPlace === undefined) return place === otherPlace && one.stem === other.stem;
+  if (place === undefined || otherPlace === undefined) return textOf(one) === textOf(other);
   const length = place.end - place.start;
   if (length !== otherPlace.end - otherPlace.start) return false;
   for (let at = 0; at < length; at++)

@@ -1,6 +1,6 @@
-import { buildTransitions, CONTROL, FAULT, MAY_END, ROW } from "./huffman-table.ts";
+import { buildTable, CONTROL, FAULT, type HuffmanTable, MAY_END } from "./huffman-table.ts";
 
-let transitions: Int32Array | undefined;
+let table: HuffmanTable | undefined;
 /** Whether the last decoded string contains an octet that field values must not contain (RFC 9113 section 8.2.1). */
 export let decodedControl = false;
 
@@ -16,16 +16,19 @@ export function huffmanDecode(
   out: Uint8Array,
   at: number,
 ): number {
-  transitions ??= buildTransitions();
-  const table = transitions;
+  table ??= buildTable();
+  const { rows, cells } = table;
+  let row = 0;
   let cell = MAY_END;
   let seen = 0;
   for (let from = start; from < end; from++) {
-    cell = table[(cell & ROW) | bytes[from]!]!;
+    const place = row | bytes[from]!;
+    row = rows[place]!;
+    cell = cells[place]!;
     // Writes two octets even when the cell has fewer. A branch on their number is often mispredicted and doubles the time:
     // 1 KiB decodes in 1.4 µs without it and in 3.0 µs with it.
-    out[at] = cell >>> 16;
-    out[at + 1] = cell >>> 24;
+    out[at] = cell >>> 8;
+    out[at + 1] = cell >>> 16;
     at += cell & 3;
     seen |= cell;
   }

@@ -82,7 +82,7 @@ export class Scratch<More = unknown> {
   /** Returns memory for `size` more bytes behind the first `used` ones, which it keeps. */
   room(used: number, size: number): Buffer {
     if (used + size > this.keys.length) {
-      const grown = Buffer.allocUnsafeSlow(afterStem(2 * (used + size)));
+      const grown = Buffer.allocUnsafeSlow(2 ** Math.ceil(Math.log2(used + size)));
       this.keys.copy(grown, 0, 0, used);
       this.keys = grown;
       this.words = new Int32Array(grown.buffer);
@@ -99,7 +99,7 @@ export class Scratch<More = unknown> {
   /** Copies the message, whose memory the next call may overwrite. */
   keepMessage({ buffer, start, end }: RequestPlaces): void {
     const length = end - start;
-    if (length > this.message.length) this.message = Buffer.allocUnsafe(2 * length);
+    if (length > this.message.length) this.message = Buffer.allocUnsafe(2 ** Math.ceil(Math.log2(length)));
     this.message.set(buffer.subarray(start, end));
     this.messageLength = length;
   }

@@ -33,7 +33,7 @@ export class Names {
 
   /** @param domain its name */
   finish(domain: string, report: Report): void {
-    if (report.isComplete) {
+    if (report.unread.size === 0) {
       const known = [...this.#names.keys()];
       for (const { name, at } of this.#replaces) {
         if (!name || this.#names.has(name)) continue;

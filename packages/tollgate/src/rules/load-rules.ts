@@ -3,7 +3,7 @@ import { compileRules } from "./compile.ts";
 import type { CompiledRules } from "./compiled-rules.ts";
 import type { Diagnostic } from "./diagnostic.ts";
 import type { DraftConfig } from "./draft.ts";
-import { readRules } from "./read-rules.ts";
+import { readRules, readWhole } from "./read-rules.ts";
 import { Report } from "./report.ts";
 import { type RateLimitConfigResource, readResource } from "./resource.ts";
 import { IndexedRuleSet } from "./rule-set.ts";
@@ -69,15 +69,25 @@ export function loadResources(
   return install(compileResources(resources, options));
 }
 
-/** Reads, checks and compiles a set of files. Never throws: faults of the files become diagnostics. */
-export function compileFiles(files: readonly RuleFile[], options: LoadOptions): CompileResult {
+/**
+ * Reads, checks and compiles a set of files. Never throws: faults of the files become diagnostics.
+ * @param broken names of files with a syntax error
+ */
+export function compileFiles(
+  files: readonly RuleFile[],
+  options: LoadOptions,
+  broken: ReadonlySet<string> = new Set(),
+): CompileResult {
   const report = new Report();
   const configs: DraftConfig[] = [];
   for (const file of inOrder(files.filter((one) => !isTestFile(one)))) {
-    const config = readFile(file, report);
+    const config = readFile(file, report, broken.has(file.name));
     if (config !== undefined) configs.push(config);
   }
-  return finish(configs, options, report);
+  const unread = report.unread.size;
+  const result = finish(configs, options, report);
+  // A file with a syntax error has no rules. If they were checked before it was found, other rules seemed to repeat them.
+  return report.unread.size > unread ? compileFiles(files, options, report.unread) : result;
 }
 
 /** Checks and compiles a set of xDS resources. Never throws: faults of the resources become diagnostics. */
@@ -99,11 +109,11 @@ function inOrder<Named extends { readonly name: string }>(all: readonly Named[])
   return all.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
-function readFile(file: RuleFile, report: Report): DraftConfig | undefined {
+function readFile(file: RuleFile, report: Report, isBroken: boolean): DraftConfig | undefined {
   if (file.text.length > MAX_FILE_LENGTH) {
     const location = { file: file.name, line: 0, column: 0 };
     report.add("too-large", location, `the file is larger than ${MAX_FILE_LENGTH} characters`);
-    report.isComplete = false;
+    report.unread.add(file.name);
     return undefined;
   }
   const source = new Source(file.name, file.text);
@@ -112,7 +122,7 @@ function readFile(file: RuleFile, report: Report): DraftConfig | undefined {
   if (broken >= 0) {
     report.add("invalid-utf8", source.locate(broken), "the file is not valid UTF-8 here: save it as UTF-8");
   }
-  return readRules(source, report);
+  return isBroken ? readWhole(source, report) : readRules(source, report);
 }
 
 function finish(configs: readonly DraftConfig[], options: LoadOptions, report: Report): CompileResult {

@@ -7,12 +7,15 @@ import { parseYaml } from "./yaml-parse.ts";
 import { type FileInParts, parseInParts } from "./yaml-parts.ts";
 
 /**
- * Characters of a part. The events, nodes and drafts of 64 Ki characters are gone before the garbage collector copies many
+ * Characters of a part. The events, nodes and drafts of 16 Ki characters are gone before the garbage collector copies many
  * of them: 100,000 rules are parsed and read in half of the time, with a fifth of the memory.
  */
 const PART_LENGTH = 16 * 1024;
 
-/** Reads the rules of a file. Returns undefined after a syntax error, which is added to the report. */
+/**
+ * Reads the rules of a file: those of a large one when they are asked for. Returns undefined after a syntax error, which is
+ * added to the report. In a large file it may be found only when rules are asked for. The file is then in `report.unread`.
+ */
 export function readRules(
   source: Source,
   report: Report,
@@ -24,9 +27,10 @@ export function readRules(
   );
 }
 
-function readWhole(source: Source, report: Report): DraftConfig | undefined {
+/** Reads the rules of a file at once. Returns undefined after a syntax error, which is added to the report. */
+export function readWhole(source: Source, report: Report): DraftConfig | undefined {
   const root = parseYaml(source, report);
-  if (root === undefined) report.isComplete = false;
+  if (root === undefined) report.unread.add(source.name);
   return root && readConfig(root, new ReadingState(source, report));
 }
 

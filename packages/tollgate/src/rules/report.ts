@@ -15,8 +15,8 @@ const MAX_MESSAGE = 1000;
  * twice).
  */
 export class Report {
-  /** Whether every file could be read. If not, names that seem to be missing may be in the other files. */
-  isComplete = true;
+  /** The names of files that could not be read. Rules that seem to be missing may be in them. */
+  readonly unread = new Set<string>();
   readonly #found = new Map<string, Diagnostic>();
   readonly #sources = new Map<string, Source>();
   readonly #unquotable = new Set<string>();

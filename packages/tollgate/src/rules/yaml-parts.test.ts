@@ -16,7 +16,8 @@ function read(text: string, partLength: number) {
   const config = readRules(source, report, partLength);
   const descriptors = Array.from(config?.descriptors ?? []);
   // Nothing is made of the rules that a file has before a syntax error.
-  return { config: report.isComplete && { ...config, descriptors }, diagnostics: report.finish() };
+  const isRead = report.unread.size === 0;
+  return { config: isRead && { ...config, descriptors }, diagnostics: report.finish() };
 }
 
 /** Whether a text is read in parts, not as a whole after an attempt. */

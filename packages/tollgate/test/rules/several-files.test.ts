@@ -167,3 +167,29 @@ test("names may be in the part of a large file that cannot be read", () => {
     ["yaml-syntax"],
   );
 });
+
+for (const [name, options] of [
+  ["merged domains", merged],
+  ["separate domains", separate],
+] as const)
+  test(`the rules of a file before a syntax error count for nothing, however many they are: ${name}`, () => {
+    const broken = (
+      rules: number,
+      first = "key: a, rate_limit: { unit: day, name: n, requests_per_unit: 1 }",
+    ) => {
+      const many = Array.from({ length: rules }, (_, index) => `key: many, value: "${index}", ${limit(1)}`);
+      const { text, ...one } = file("1.yaml", "d", first, ...many);
+      return { ...one, text: `${text}  - key: a: b\n` };
+    };
+    const again = "key: a, rate_limit: { unit: day, name: n, requests_per_unit: 1, replaces: [{ name: m }] }";
+    const others = [file("2.yaml", "d", again), file("3.yaml", "d", "key: c", "key: c")];
+    const shown = (rules: number, first?: string) =>
+      messages([broken(rules, first), ...others], options).map((line) =>
+        line.replace(/^1.yaml:\d+/, "1.yaml"),
+      );
+    for (const first of [undefined, "value: x", "keys: x"])
+      assert.deepEqual(shown(2000, first), shown(1, first));
+    const [syntax, ...rest] = shown(2000);
+    assert.match(syntax!, /^1.yaml:\d+: YAML syntax/);
+    assert.ok(rest.length > 0 && rest.every((line) => line.startsWith("3.yaml")));
+  });

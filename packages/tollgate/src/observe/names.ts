@@ -43,7 +43,9 @@ export function cut(text: string, bytes: number): string {
 
 /** Cuts a dotted path to `bytes`. Shortens the part that does not fit and leaves out the parts after it. */
 export function cutParts(parts: readonly string[], bytes: number): readonly string[] {
-  if (Buffer.byteLength(parts.join(".")) <= bytes) return parts;
+  // A UTF-16 unit takes at most three bytes.
+  const units = parts.reduce((sum, part) => sum + part.length + 1, 0);
+  if (3 * units <= bytes || Buffer.byteLength(parts.join(".")) <= bytes) return parts;
   const kept: string[] = [];
   let left = bytes;
   for (const part of parts) {

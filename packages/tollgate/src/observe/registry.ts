@@ -115,7 +115,9 @@ class StatisticsRegistry implements Registry {
     // The rest of its name may be that of its rule.
     if (key.isLimit && kept !== parts) return uncounted;
     const [domain, ...levels] = kept;
-    const identity = identityOf({ domain: domain!, levels });
+    const isSame =
+      kept === parts && domain === key.domain && levels.every((level, at) => level === key.levels[at]);
+    const identity = isSame ? alias : identityOf({ domain: domain!, levels });
     let series = this.#rules.get(identity);
     if (series === undefined) {
       if (!this.#admits(identity, fromRequest)) return key.isLimit ? uncounted : this.#other(domain!);
@@ -139,12 +141,7 @@ class StatisticsRegistry implements Registry {
   }
 
   #addRule(identity: string, domain: string, levels: readonly string[]): RuleSeries {
-    const labels = { domain, key1: levels[0] ?? "", key2: levels.slice(1).join(".") };
-    const series = new RuleSeries(
-      this.#takeIds(ruleStats.length),
-      [RULE_PREFIX, domain, ...levels].join("."),
-      labels,
-    );
+    const series = new RuleSeries(this.#takeIds(ruleStats.length), RULE_PREFIX, domain, levels);
     this.#rules.set(identity, series);
     this.counters.push(series);
     return series;

@@ -88,12 +88,22 @@ export class RuleSeries implements CounterSeries, RuleStatistics {
   totalNegativeHits = 0;
   readonly firstId: number;
   readonly name: string;
-  readonly labels: RuleLabels;
+  readonly #domain: string;
+  readonly #key1: string;
+  /** The place of `key2` in the name. */
+  readonly #rest: number;
 
-  constructor(firstId: number, name: string, labels: RuleLabels) {
+  constructor(firstId: number, prefix: string, domain: string, levels: readonly string[]) {
     this.firstId = firstId;
-    this.name = name;
-    this.labels = labels;
+    this.name = [prefix, domain, ...levels].join(".");
+    this.#domain = domain;
+    this.#key1 = levels[0] ?? "";
+    this.#rest = prefix.length + domain.length + this.#key1.length + 3;
+  }
+
+  /** Made for each reader: 100,000 rules would keep 10 MB of them. */
+  get labels(): RuleLabels {
+    return { domain: this.#domain, key1: this.#key1, key2: this.name.slice(this.#rest) };
   }
 
   get stats(): typeof ruleStats {

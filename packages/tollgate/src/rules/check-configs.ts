@@ -7,6 +7,7 @@ import { formatLocation } from "./diagnostic.ts";
 import type { DraftConfig, DraftDescriptor, DraftLimit } from "./draft.ts";
 import { isPattern } from "./pattern.ts";
 import type { Report } from "./report.ts";
+import type { TextIdsBuilder } from "./text-ids-builder.ts";
 
 /** Options for loading files of rules. */
 export interface LoadOptions {
@@ -27,7 +28,6 @@ export function loadOptionsOf({ mergeDomains, calendarMonths, fixedWindowsOnly }
 export class CheckedDomain {
   readonly name: string;
   readonly configs: DraftConfig[];
-  readonly #siblings = new Siblings(undefined);
   readonly #names = new Names();
 
   constructor(name: string, config: DraftConfig) {
@@ -36,17 +36,18 @@ export class CheckedDomain {
   }
 
   /** Checks all rules, and yields them until the first error. */
-  *descriptors(options: LoadOptions, report: Report): Generator<DraftDescriptor> {
+  *descriptors(options: LoadOptions, texts: TextIdsBuilder, report: Report): Generator<DraftDescriptor> {
+    const siblings = new Siblings(undefined, texts);
     for (const { descriptors } of this.configs)
       for (const read of descriptors) {
         const descriptor = options.calendarMonths ? withCalendarMonths(read) : read;
         checkDescriptor(descriptor, options, report);
-        this.#siblings.add(descriptor, report);
-        checkLevel(descriptor.descriptors, { above: undefined, descriptor }, report);
+        siblings.add(descriptor, report);
+        checkLevel(descriptor.descriptors, { above: undefined, descriptor }, texts, report);
         this.#names.add(descriptor, report);
         if (!report.hasErrors) yield descriptor;
       }
-    this.#siblings.finish(report);
+    siblings.finish(report);
   }
 
   /** Checks the names when all rules of all domains are read. */
@@ -84,7 +85,6 @@ export function domainsOf(
 }
 
 function checkDescriptor(descriptor: DraftDescriptor, options: LoadOptions, report: Report): void {
-  const wildcard = isPattern(descriptor.value);
   if (descriptor.key === "") {
     report.add(
       "empty-key",
@@ -92,13 +92,13 @@ function checkDescriptor(descriptor: DraftDescriptor, options: LoadOptions, repo
       "`key` is missing or empty: a descriptor needs the key of its entry",
     );
   }
-  if (descriptor.shareThreshold && !wildcard && descriptor.key !== undefined) {
+  if (descriptor.shareThreshold && !isPattern(descriptor.value) && descriptor.key !== undefined) {
     const found =
       descriptor.value === undefined ? "this rule has no `value`" : `this \`value\` is "${descriptor.value}"`;
     const message = `\`share_threshold\` needs a \`value\` with a wildcard (\`*\`), but ${found}`;
     report.add("share-threshold-without-wildcard", descriptor.shareThresholdAt, message);
   }
-  if (descriptor.detailedMetric && descriptor.value !== undefined && !wildcard) {
+  if (descriptor.detailedMetric && descriptor.value !== undefined && !isPattern(descriptor.value)) {
     const message =
       "`detailed_metric` has no effect on a rule with an explicit `value`: the metric key shows it anyway";
     report.add("detailed-metric-on-value", descriptor.detailedMetricAt, message);

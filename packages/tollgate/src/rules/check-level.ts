@@ -3,20 +3,22 @@ import type { DraftDescriptor } from "./draft.ts";
 import { covers, isPattern, overlap, type Pattern, parsePattern } from "./pattern.ts";
 import type { Report } from "./report.ts";
 import type { Location } from "./rule.ts";
+import type { TextIdsBuilder } from "./text-ids-builder.ts";
 
 /** Checks the rules of one level against each other, then the levels below. */
 export function checkLevel(
   level: readonly DraftDescriptor[],
   above: Above | undefined,
+  texts: TextIdsBuilder,
   report: Report,
 ): void {
   if (level.length > 1) {
-    const siblings = new Siblings(above);
+    const siblings = new Siblings(above, texts);
     for (const one of level) siblings.add(one, report);
     siblings.finish(report);
   }
   for (const one of level)
-    if (one.descriptors.length > 0) checkLevel(one.descriptors, { above, descriptor: one }, report);
+    if (one.descriptors.length > 0) checkLevel(one.descriptors, { above, descriptor: one }, texts, report);
 }
 
 /** The part of a descriptor that a fault shows. */
@@ -38,46 +40,50 @@ function named({ key, value }: Named): string {
 
 /** The descriptors of one level and key. */
 interface SameKey {
-  /** The place of the first descriptor with each value. */
-  readonly first: Map<string | undefined, Location>;
+  /** The place of the first descriptor with each value, by the value's number; 0 for no value. */
+  readonly first: Map<number, Location>;
   readonly patterns: Ranked[];
 }
 
 /** Compares the descriptors of one level. Keeps only what a later fault shows of each. */
 export class Siblings {
   readonly #above: Above | undefined;
-  readonly #byKey = new Map<string, SameKey>();
+  readonly #texts: TextIdsBuilder;
+  readonly #byKey = new Map<number, SameKey>();
 
-  constructor(above: Above | undefined) {
+  constructor(above: Above | undefined, texts: TextIdsBuilder) {
     this.#above = above;
+    this.#texts = texts;
   }
 
   add({ key, value, at }: DraftDescriptor, report: Report): void {
     if (!key) return;
-    let same = this.#byKey.get(key);
+    const keyId = this.#texts.addUnsearched(key);
+    let same = this.#byKey.get(keyId);
     if (same === undefined) {
       same = { first: new Map(), patterns: [] };
-      this.#byKey.set(key, same);
+      this.#byKey.set(keyId, same);
     }
-    const known = same.first.get(value);
+    const valueId = value === undefined ? 0 : this.#texts.addUnsearched(value);
+    const known = same.first.get(valueId);
     if (known !== undefined) {
       const message = `duplicate descriptor \`${pathOf(this.#above)}${named({ key, value, at })}\`: the first is in ${formatLocation(known)}`;
       report.add("duplicate-descriptor", at, message);
       return;
     }
-    same.first.set(value, at);
+    same.first.set(valueId, at);
     if (isPattern(value))
       same.patterns.push({ pattern: parsePattern(value), descriptor: { key, value, at } });
   }
 
   /** Checks the wildcards. */
   finish(report: Report): void {
-    for (const [key, { first, patterns }] of this.#byKey) {
+    for (const { first, patterns } of this.#byKey.values()) {
       checkPatterns(patterns, report);
-      const at = first.get(undefined);
+      const at = first.get(0);
       const all = patterns.find(({ pattern }) => pattern.literals === 0);
       if (at !== undefined && all !== undefined)
-        neverMatches({ key, value: undefined, at }, all.descriptor, report);
+        neverMatches({ key: all.descriptor.key, value: undefined, at }, all.descriptor, report);
     }
   }
 }

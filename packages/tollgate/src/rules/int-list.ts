@@ -7,21 +7,36 @@ export class IntList {
     return this.#length;
   }
 
-  push(...numbers: readonly number[]): void {
-    if (this.#length + numbers.length > this.#numbers.length) {
-      const grown = new Int32Array(2 * (this.#length + numbers.length));
+  /** The numbers, with room for more. Valid until the list grows. */
+  get numbers(): Int32Array {
+    return this.#numbers;
+  }
+
+  /** Appends zeros. Returns the index of the first. */
+  extend(count: number): number {
+    const start = this.#length;
+    this.#length += count;
+    if (this.#length > this.#numbers.length) {
+      const grown = new Int32Array(2 * this.#length);
       grown.set(this.#numbers);
       this.#numbers = grown;
     }
-    for (let index = 0; index < numbers.length; index++) this.#numbers[this.#length++] = numbers[index]!;
+    return start;
   }
 
-  at(index: number): number {
-    return this.#numbers[index]!;
-  }
-
-  set(index: number, number: number): void {
+  push(number: number): void {
+    const index = this.extend(1);
     this.#numbers[index] = number;
+  }
+
+  /** Appends four numbers. A rest parameter would make a list of them. */
+  pushFour(a: number, b: number, c: number, d: number): void {
+    const index = this.extend(4);
+    const numbers = this.#numbers;
+    numbers[index] = a;
+    numbers[index + 1] = b;
+    numbers[index + 2] = c;
+    numbers[index + 3] = d;
   }
 
   /** Copies the numbers to memory that threads can share. */

@@ -8,6 +8,7 @@ import { Report } from "./report.ts";
 import { type RateLimitConfigResource, readResource } from "./resource.ts";
 import { IndexedRuleSet } from "./rule-set.ts";
 import { Source } from "./source-text.ts";
+import { TextIdsBuilder } from "./text-ids-builder.ts";
 
 /** One configuration file. */
 export interface RuleFile {
@@ -127,8 +128,13 @@ function readFile(file: RuleFile, report: Report, isBroken: boolean): DraftConfi
 
 function finish(configs: readonly DraftConfig[], options: LoadOptions, report: Report): CompileResult {
   const domains = domainsOf(configs, options, report);
+  const texts = new TextIdsBuilder();
   const compiled = compileRules(
-    domains.map((domain) => ({ name: domain.name, descriptors: domain.descriptors(options, report) })),
+    domains.map((domain) => ({
+      name: domain.name,
+      descriptors: domain.descriptors(options, texts, report),
+    })),
+    texts,
   );
   for (const domain of domains) domain.finish(report);
   return { compiled: report.hasErrors ? undefined : compiled, diagnostics: report.finish() };

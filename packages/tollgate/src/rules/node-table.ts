@@ -116,15 +116,18 @@ export class NodeTable {
   metricLevels(number: number): readonly MetricLevel[] {
     return this.#path(number)
       .slice(1)
-      .map((one) =>
-        metricLevel({
-          key: this.key(one),
-          value: this.value(one),
-          detailedMetric: this.#has(one, DETAILED_METRIC),
-          valueToMetric: this.#has(one, VALUE_TO_METRIC),
-          shareThreshold: this.#has(one, SHARE_THRESHOLD),
-        }),
-      );
+      .map((one) => this.metricLevel(one, this.key(one)));
+  }
+
+  /** The level of one node. */
+  metricLevel(number: number, key: string): MetricLevel {
+    return metricLevel({
+      key,
+      value: this.value(number),
+      detailedMetric: this.#has(number, DETAILED_METRIC),
+      valueToMetric: this.#has(number, VALUE_TO_METRIC),
+      shareThreshold: this.#has(number, SHARE_THRESHOLD),
+    });
   }
 
   /** The only entries that match a node; undefined if there are several. */

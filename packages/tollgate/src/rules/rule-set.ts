@@ -78,10 +78,21 @@ export class IndexedRuleSet implements RuleSet {
   /** Yields the metric keys that do not depend on a request's values. Their statistics can be created with the rules. */
   *fixedMetricKeys(): Generator<MetricKey> {
     const { nodes } = this;
+    const keys = new Map<number, string>();
+    // The texts from the domain to a node, and the ends of these nodes. Each text is made once: most have nodes below them.
+    const texts: (string | undefined)[] = [];
+    const ends: number[] = [];
     for (let number = 1; number < nodes.size; number++) {
-      if (!nodes.hasRule(number)) continue;
-      const levels = fixedTexts(nodes.metricLevels(number));
-      if (levels !== undefined) yield { domain: nodes.domain(number), levels };
+      while (number >= ends.at(-1)!) {
+        ends.pop();
+        texts.pop();
+      }
+      const keyId = nodes.keyId(number);
+      const key = keys.get(keyId) ?? nodes.key(number);
+      keys.set(keyId, key);
+      texts.push(texts.length === 0 ? key : nodes.metricLevel(number, key).text);
+      ends.push(nodes.end(number));
+      if (nodes.hasRule(number) && isFixed(texts)) yield { domain: texts[0]!, levels: texts.slice(1) };
     }
   }
 
@@ -120,6 +131,10 @@ export class IndexedRuleSet implements RuleSet {
       });
     return { rule, match, metricLevels, sharedValues };
   }
+}
+
+function isFixed(texts: readonly (string | undefined)[]): texts is string[] {
+  return !texts.includes(undefined);
 }
 
 /** Returns the texts of all levels; undefined if one of them depends on the request. */

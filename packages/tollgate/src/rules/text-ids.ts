@@ -71,7 +71,14 @@ export class TextIds {
   }
 }
 
-function equals(own: Uint8Array, from: number, bytes: Uint8Array, start: number, length: number): boolean {
+/** Whether `own[from, from + length)` and `bytes[start, start + length)` are equal. */
+export function equals(
+  own: Uint8Array,
+  from: number,
+  bytes: Uint8Array,
+  start: number,
+  length: number,
+): boolean {
   for (let index = 0; index < length; index++) if (own[from + index] !== bytes[start + index]) return false;
   return true;
 }

@@ -1,5 +1,6 @@
 import { EVENT_ID, getScalarValue, type parseEvents, SCALAR_STYLE } from "js-yaml";
 import type { DiagnosticCode } from "./diagnostic-codes.ts";
+import { nameAt } from "./fields.ts";
 import type { Report } from "./report.ts";
 import type { Source } from "./source-text.ts";
 import type { YamlMapping, YamlNode, YamlScalar, YamlSequence } from "./yaml-node.ts";
@@ -91,7 +92,9 @@ export class Composer {
       offset = this.#offset(event.valueStart) - (quoted ? 1 : 0);
       this.#lastOffset = Math.max(this.#lastOffset, this.#offset(event.valueEnd));
     }
-    const text = getScalarValue(this.#piece.text, event);
+    const { text: all } = this.#piece;
+    const known = event.fast ? nameAt(all, event.valueStart, event.valueEnd) : undefined;
+    const text = known ?? getScalarValue(all, event);
     const isText = tag !== "" && (tag === "!" || shortTag(tag) === "!!str");
     const plain = event.style === SCALAR_STYLE.PLAIN && !isText;
     return { kind: "scalar", offset, text, plain };

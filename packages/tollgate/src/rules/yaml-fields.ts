@@ -1,4 +1,4 @@
-import { fieldNames, namesOf, type Place, placeNames, placesOf, sameName } from "./fields.ts";
+import { fieldNames, namesOf, type Place, placeNames, placesOf } from "./fields.ts";
 import { nearest } from "./nearest.ts";
 import type { ReadingState } from "./reading-state.ts";
 import type { YamlMapping, YamlNode } from "./yaml-node.ts";
@@ -54,7 +54,7 @@ export function readFields(mapping: YamlMapping, reading: ReadingState): Fields 
       continue;
     }
     const isMerge = key.plain && key.text === "<<";
-    const name = sameName(key.text);
+    const name = key.text;
     const before = isMerge ? mergeKey : found.get(name);
     if (before !== undefined) {
       const { line } = reading.at(before.offset);

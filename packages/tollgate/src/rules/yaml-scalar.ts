@@ -3,9 +3,11 @@ import type { YamlNode, YamlScalar } from "./yaml-node.ts";
 
 /** Whether a node is null in both YAML 1.1 and YAML 1.2. */
 export function isNull(node: YamlNode): boolean {
-  return (
-    node.kind === "scalar" && node.plain && node.text.length <= 4 && /^(?:|~|null|Null|NULL)$/.test(node.text)
-  );
+  if (node.kind !== "scalar" || !node.plain) return false;
+  const { text } = node;
+  // Most values are longer.
+  if (text.length > 4) return false;
+  return text === "" || text === "~" || text === "null" || text === "Null" || text === "NULL";
 }
 
 const booleans = new Map<string, boolean>();
@@ -30,6 +32,8 @@ export function booleanOf(node: YamlScalar): boolean | undefined {
 export function countOf(node: YamlScalar, min: number, max: number): number | string {
   const { text } = node;
   if (!node.plain) return `must be a number, not the text "${shortened(text)}": remove the quotes`;
+  const usual = /^[1-9][0-9]{0,14}$/.test(text) ? Number(text) : Number.NaN;
+  if (usual >= min && usual <= max) return usual;
   if (/^[+]?0[0-9_]+$/.test(text)) {
     return `must not begin with 0: "${shortened(text)}" is octal to some readers and decimal to others`;
   }

@@ -27,7 +27,7 @@ import { rulesSection } from "./rules.ts";
 import type { Section } from "./section.ts";
 import { plotSvg } from "./svg.ts";
 
-/** The report needs half an hour. A program that is missing must not end it in the middle. */
+/** The report needs more than half an hour. A program that is missing must not end it in the middle. */
 const programs = ["h2load", "wrk", "redis-server", "taskset"];
 const docs = join(import.meta.dirname, "..", "..", "docs");
 

@@ -72,23 +72,21 @@ export function loadResources(
 
 /**
  * Reads, checks and compiles a set of files. Never throws: faults of the files become diagnostics.
- * @param broken names of files with a syntax error
+ * @param whole names of files that are not read in parts
  */
 export function compileFiles(
   files: readonly RuleFile[],
   options: LoadOptions,
-  broken: ReadonlySet<string> = new Set(),
+  whole: ReadonlySet<string> = new Set(),
 ): CompileResult {
   const report = new Report();
   const configs: DraftConfig[] = [];
   for (const file of inOrder(files.filter((one) => !isTestFile(one)))) {
-    const config = readFile(file, report, broken.has(file.name));
+    const config = readFile(file, report, whole.has(file.name));
     if (config !== undefined) configs.push(config);
   }
-  const unread = report.unread.size;
   const result = finish(configs, options, report);
-  // A file with a syntax error has no rules. If they were checked before it was found, other rules seemed to repeat them.
-  return report.unread.size > unread ? compileFiles(files, options, report.unread) : result;
+  return report.inDoubt.size > 0 ? compileFiles(files, options, whole.union(report.inDoubt)) : result;
 }
 
 /** Checks and compiles a set of xDS resources. Never throws: faults of the resources become diagnostics. */
@@ -110,7 +108,7 @@ function inOrder<Named extends { readonly name: string }>(all: readonly Named[])
   return all.toSorted((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
-function readFile(file: RuleFile, report: Report, isBroken: boolean): DraftConfig | undefined {
+function readFile(file: RuleFile, report: Report, isWhole: boolean): DraftConfig | undefined {
   if (file.text.length > MAX_FILE_LENGTH) {
     const location = { file: file.name, line: 0, column: 0 };
     report.add("too-large", location, `the file is larger than ${MAX_FILE_LENGTH} characters`);
@@ -123,7 +121,7 @@ function readFile(file: RuleFile, report: Report, isBroken: boolean): DraftConfi
   if (broken >= 0) {
     report.add("invalid-utf8", source.locate(broken), "the file is not valid UTF-8 here: save it as UTF-8");
   }
-  return isBroken ? readWhole(source, report) : readRules(source, report);
+  return isWhole ? readWhole(source, report) : readRules(source, report);
 }
 
 function finish(configs: readonly DraftConfig[], options: LoadOptions, report: Report): CompileResult {

@@ -14,7 +14,8 @@ const PART_LENGTH = 16 * 1024;
 
 /**
  * Reads the rules of a file: those of a large one when they are asked for. Returns undefined after a syntax error, which is
- * added to the report. In a large file it may be found only when rules are asked for. The file is then in `report.unread`.
+ * added to the report. If a part of a large file has any fault, its rules end there, and the file is in `report.inDoubt`:
+ * only {@link readWhole} shows its faults, and its rules.
  */
 export function readRules(
   source: Source,
@@ -44,24 +45,16 @@ function readInParts(source: Source, report: Report, partLength: number): DraftC
   return own.isEmpty ? { ...config, descriptors: readItems(parts, reading, report) } : undefined;
 }
 
-/**
- * Reads descriptors when they are asked for. After any fault it continues with the whole file: a part that cannot be parsed
- * does not show the fault as the whole file does.
- */
+/** Reads descriptors when they are asked for, until the first fault. */
 function* readItems(
   { list, items }: FileInParts,
   reading: ReadingState,
   report: Report,
 ): Generator<DraftDescriptor> {
-  let done = 0;
   for (const node of items) {
     const descriptor = reading.within(list, () => readDescriptor(node, reading));
     if (descriptor === undefined || !reading.report.isEmpty) break;
     yield descriptor;
-    done++;
   }
-  if (reading.report.isEmpty) return;
-  let skipped = 0;
-  for (const descriptor of readWhole(reading.source, report)?.descriptors ?? [])
-    if (++skipped > done) yield descriptor;
+  if (!reading.report.isEmpty) report.inDoubt.add(reading.source.name);
 }

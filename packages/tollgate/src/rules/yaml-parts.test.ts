@@ -8,16 +8,15 @@ import { Report } from "./report.ts";
 import { Source } from "./source-text.ts";
 import { parseInParts } from "./yaml-parts.ts";
 
-/** Reads a text in parts of this many characters, and returns the rules and the diagnostics. */
+/** Reads a text in parts of this many characters, as a load does. Returns the rules and the diagnostics. */
 function read(text: string, partLength: number) {
   const source = new Source("rules.yaml", text);
   const report = new Report();
   report.addSource(source);
   const config = readRules(source, report, partLength);
   const descriptors = Array.from(config?.descriptors ?? []);
-  // Nothing is made of the rules that a file has before a syntax error.
-  const isRead = report.unread.size === 0;
-  return { config: isRead && { ...config, descriptors }, diagnostics: report.finish() };
+  if (report.inDoubt.size > 0) return read(text, Number.POSITIVE_INFINITY);
+  return { config: config && { ...config, descriptors }, diagnostics: report.finish() };
 }
 
 /** Whether a text is read in parts, not as a whole after an attempt. */
@@ -75,6 +74,7 @@ const asWhole: Readonly<Record<string, string>> = {
   "a tab before an item": `domain: d\ndescriptors:\n${two}\t- key: c\n`,
   "an empty item": `domain: d\ndescriptors:\n${two}  -\n  # c\n  -\n`,
   "an alias without an anchor": `domain: d\ndescriptors:\n${two}  - *a\n`,
+  "a mapping that ends in the middle of a line": `descriptors:\n- { key: a }domain: d\n`,
   "an unknown tag": `domain: d\ndescriptors:\n${two}  - !x { key: c }\n`,
 };
 

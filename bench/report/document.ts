@@ -140,7 +140,8 @@ ${envoy}
 
 ## Budgets
 
-A budget is a figure that a release should meet. A missed one says so.
+A budget is a figure that a release should meet. A missed one says so. "Half of saturation" is half of the rate that 16 connections
+with one call each reach. The load then sends each call by itself when it is due.
 
 ${budgets}
 

@@ -93,6 +93,9 @@ function atHalf(peer: Peer, calls: number, givesWay = false) {
   return { ...measured, rate, serverShare: (measured.cpuMicroseconds * rate) / 1e6 };
 }
 
+const collectionsReason =
+  "Two reports of one day had 0.88 and 1.18 ms. A collection copies what survives it, mostly calls in flight. The image has a smaller young generation, with a median of 0.7 ms ([the hot path](decisions/hot-path.md#memory-at-rest)).";
+
 /** Reads the service's statistics of young generation collections at half of saturation. */
 async function collections({ calls }: Effort): Promise<Row> {
   const statistics = {
@@ -117,6 +120,7 @@ async function collections({ calls }: Effort): Promise<Row> {
       figure: `${figure("p50_ms").toFixed(2)} ms; longest of ${figure("count")}, including the warm-up: ${figure("max_ms").toFixed(2)} ms`,
       baseline: `at up to ${Math.round((2 * rate) / 1000)} k/s, for at least ${SECONDS} s`,
       met: figure("p50_ms") < 1,
+      reason: collectionsReason,
     };
   });
 }

@@ -62,6 +62,6 @@ function growthRow(shown: string, one: RawMeasured, two: RawMeasured): Row {
 }
 
 const coresReason =
-  "With fewer than four cores, the load competes with the threads for cores and caches. Seven runs on one day, on two cores, took 1.06 to 1.18 times. Next: a machine with four cores.";
+  "With fewer than four cores, the load competes with the threads for cores and caches. Two reports of one day had 1.07 and 1.12 times with many counters, 1.06 and 1.13 with one. Next: a machine with four cores.";
 const hotReason =
   "A counter that two cores update moves between their caches, and so does the lock of its shard. That takes about 0.06 us per decision and does not occur with many counters. [The hot path](decisions/hot-path.md#rejected) says why the lock is not in the counter's cache line.";

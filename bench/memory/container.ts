@@ -1,14 +1,13 @@
 import { setTimeout as delay } from "node:timers/promises";
-import { gatewayLoad } from "../gateway/load.ts";
-import { leading } from "../gateway/workload.ts";
+import { leading, type Workload } from "../gateway/workload.ts";
 import { table } from "../support/figures.ts";
 import { type MemoryGroup, memoryGroup } from "../support/memory-group.ts";
 import { startTollgate } from "../support/tollgate.ts";
 import { bundleEnv, withBundle } from "./bundle.ts";
+import { CALLS, manyAddresses, send } from "./measure.ts";
 
 const LIMIT = 128 * 2 ** 20;
-const CALLS = 400_000;
-const ROUNDS = 4;
+const rounds: readonly Workload[] = [leading, leading, leading, manyAddresses];
 
 /**
  * Measures the image's bundle with an embedded store of 16 MiB in a control group of 128 MiB, and without a limit. Fails
@@ -34,10 +33,10 @@ export async function containerTable(): Promise<string> {
           "times at the limit",
         ],
         [
-          ["none", ROUNDS * CALLS, shown(free.cpu), free.resident.toFixed(1), "-", "-"],
+          ["none", rounds.length * CALLS, shown(free.cpu), free.resident.toFixed(1), "-", "-"],
           [
             `${LIMIT / 2 ** 20} MiB`,
-            ROUNDS * CALLS,
+            rounds.length * CALLS,
             shown(limited.cpu),
             limited.resident.toFixed(1),
             mebibytes(most),
@@ -57,14 +56,10 @@ async function measure(launcher: string, group?: MemoryGroup): Promise<{ cpu: nu
     await delay(1000);
     const cpu: number[] = [];
     let resident = 0;
-    for (let round = 0; round < ROUNDS; round++) {
-      // The last round fills the store.
-      const workload =
-        round < ROUNDS - 1 ? leading : { ...leading, choice: "uniform" as const, addresses: 1_000_000 };
-      const load = { ...workload, connections: 16, streams: 25, calls: CALLS, warmUp: 0 };
-      const measured = gatewayLoad({ server, url: server.url }, load);
-      cpu.push(measured.cpuMicroseconds);
-      resident = measured.mebibytes;
+    for (const workload of rounds) {
+      const { cpuMicroseconds, mebibytes } = send(server, workload);
+      cpu.push(cpuMicroseconds);
+      resident = mebibytes;
     }
     return { cpu, resident };
   } finally {

@@ -2,13 +2,15 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { gatewayLoad } from "../gateway/load.ts";
+import { type GatewayMeasured, gatewayLoad } from "../gateway/load.ts";
 import { leading, type Workload } from "../gateway/workload.ts";
 import { startServer } from "../support/process.ts";
 import { type BenchTollgate, SOURCES, startTollgate } from "../support/tollgate.ts";
 import { bundleEnv, storeEnv, withBundle } from "./bundle.ts";
 
-const CALLS = 400_000;
+export const CALLS = 400_000;
+/** Fills the store. */
+export const manyAddresses: Workload = { ...leading, choice: "uniform", addresses: 1_000_000 };
 /** Milliseconds after the start. The service ends the thread that compiles rules after five seconds. */
 const IDLE = 6000;
 
@@ -79,7 +81,7 @@ async function measureTollgate(
       send(server, leading);
       await read(`after ${(round * CALLS).toLocaleString("en")} calls`);
     }
-    send(server, { ...leading, choice: "uniform", addresses: 1_000_000 });
+    send(server, manyAddresses);
     await read(FULL_STATE);
   } finally {
     await server.stop();
@@ -89,9 +91,9 @@ async function measureTollgate(
 }
 
 /** Two threads share 16 connections so evenly that the service moves none of them. */
-function send(server: BenchTollgate, workload: Workload): void {
+export function send(server: BenchTollgate, workload: Workload): GatewayMeasured {
   const load = { ...workload, connections: 16, streams: 25, calls: CALLS, warmUp: 0 };
-  gatewayLoad({ server, url: server.url }, load);
+  return gatewayLoad({ server, url: server.url }, load);
 }
 
 async function measureEmpty(): Promise<Measured> {

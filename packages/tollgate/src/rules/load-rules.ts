@@ -86,7 +86,7 @@ export function compileFiles(
     if (config !== undefined) configs.push(config);
   }
   const result = finish(configs, options, report);
-  return report.inDoubt.size > 0 ? compileFiles(files, options, whole.union(report.inDoubt)) : result;
+  return report.readAgain.size > 0 ? compileFiles(files, options, whole.union(report.readAgain)) : result;
 }
 
 /** Checks and compiles a set of xDS resources. Never throws: faults of the resources become diagnostics. */

@@ -14,7 +14,7 @@ const PART_LENGTH = 16 * 1024;
 
 /**
  * Reads the rules of a file: those of a large one when they are asked for. Returns undefined after a syntax error, which is
- * added to the report. If a part of a large file has any fault, its rules end there, and the file is in `report.inDoubt`:
+ * added to the report. If a part of a large file has any fault, its rules end there, and the file is in `report.readAgain`:
  * only {@link readWhole} shows its faults, and its rules.
  */
 export function readRules(
@@ -56,5 +56,5 @@ function* readItems(
     if (descriptor === undefined || !reading.report.isEmpty) break;
     yield descriptor;
   }
-  if (!reading.report.isEmpty) report.inDoubt.add(reading.source.name);
+  if (!reading.report.isEmpty) report.readAgain.add(reading.source.name);
 }

@@ -18,7 +18,7 @@ export class Report {
   /** The names of files that could not be read. Rules that seem to be missing may be in them. */
   readonly unread = new Set<string>();
   /** The names of files that have to be read again, as a whole. The report and the rules are then incomplete. */
-  readonly inDoubt = new Set<string>();
+  readonly readAgain = new Set<string>();
   readonly #found = new Map<string, Diagnostic>();
   readonly #sources = new Map<string, Source>();
   readonly #unquotable = new Set<string>();

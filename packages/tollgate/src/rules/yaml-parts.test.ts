@@ -15,7 +15,7 @@ function read(text: string, partLength: number) {
   report.addSource(source);
   const config = readRules(source, report, partLength);
   const descriptors = Array.from(config?.descriptors ?? []);
-  if (report.inDoubt.size > 0) return read(text, Number.POSITIVE_INFINITY);
+  if (report.readAgain.size > 0) return read(text, Number.POSITIVE_INFINITY);
   return { config: config && { ...config, descriptors }, diagnostics: report.finish() };
 }
 

@@ -3,26 +3,15 @@ import { describe, test } from "node:test";
 import { makeCount } from "../../../test/counters/conformance.ts";
 import { HoldBack, StoreError } from "../store.ts";
 import { Ticket } from "../transport/ticket.ts";
-import { Batch } from "./batch.ts";
-import { Expiries } from "./expiries.ts";
-import type { FreshKey } from "./op.ts";
+import { makeBatch } from "./batch.fixture.ts";
 import { Part, SendMode } from "./part.ts";
-import { CommandWriter } from "./resp/writer.ts";
 
 const windowStart = 3600;
 const gone = new StoreError("STORE_TIMEOUT", "gone");
 
 /** A batch, what it hands over, and the commands that it has written. */
 function setUp() {
-  const fresh: FreshKey[] = [];
-  const context = {
-    expiries: new Expiries(),
-    lifetime: () => 60,
-    now: () => 0,
-    refused: () => assert.fail(),
-    fresh: (key: FreshKey) => fresh.push(key),
-  };
-  const batch = new Batch(context, new CommandWriter(), () => {});
+  const { batch, fresh } = makeBatch();
   /** Prepares hits of keys, and keys that need an expiry. @returns the commands without their last word */
   const prepare = (hits: Record<string, number>, freshStems: readonly string[] = []) => {
     batch.writer.reset();

@@ -4,29 +4,20 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 import { makeCount, placeOf } from "../../../test/counters/conformance.ts";
 import { HoldBack, Outcome, StoreError } from "../store.ts";
 import { Ticket } from "../transport/ticket.ts";
-import { Batch } from "./batch.ts";
-import { Expiries } from "./expiries.ts";
-import type { FreshKey } from "./op.ts";
+import { makeBatch } from "./batch.fixture.ts";
 import { Part, SendMode } from "./part.ts";
 import { ErrorReply } from "./resp/reply.ts";
-import { CommandWriter } from "./resp/writer.ts";
 
 describe("a batch", () => {
   test("settles every caller although one of them fails", async () => {
     for (const end of ["finish", "broken"] as const) {
       const settled: string[] = [];
       let done = 0;
-      const context = {
-        expiries: new Expiries(),
-        lifetime: () => 60,
-        now: () => 0,
-        refused: () => {
-          throw new TypeError("a fault in the code");
-        },
-        fresh: () => {},
-      };
-      const batch = new Batch(context, new CommandWriter(), () => {
+      const onDone = () => {
         done += 1;
+      };
+      const { batch } = makeBatch(onDone, () => {
+        throw new TypeError("a fault in the code");
       });
       const parts: Part[] = [];
       const counts = [0, 1, 2, 3].map((index) => makeCount({ stem: `${index}:`, hits: 0 }));
@@ -61,14 +52,7 @@ describe("a batch", () => {
   test("settles every caller although the waiter of another one throws", () => {
     const settled: string[] = [];
     let isDone = false;
-    const context = {
-      expiries: new Expiries(),
-      lifetime: () => 60,
-      now: () => 0,
-      refused: () => assert.fail(),
-      fresh: () => {},
-    };
-    const batch = new Batch(context, new CommandWriter(), () => {
+    const { batch } = makeBatch(() => {
       isDone = true;
     });
     const parts: Part[] = [];
@@ -95,15 +79,7 @@ describe("a batch", () => {
   });
 
   test("knows the key that needs an expiry after its caller has reused the memory of a failed count", () => {
-    const fresh: FreshKey[] = [];
-    const context = {
-      expiries: new Expiries(),
-      lifetime: () => 60,
-      now: () => 0,
-      refused: () => assert.fail(),
-      fresh: (key: FreshKey) => fresh.push(key),
-    };
-    const batch = new Batch(context, new CommandWriter(), () => {});
+    const { batch, fresh } = makeBatch();
     const bytes = Buffer.from("domain|key=one|day:");
     const place = placeOf(bytes, 0, bytes.length);
     const count = makeCount({ stem: "", windowStart: 86_400, windowSize: 86_400 });
